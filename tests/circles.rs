@@ -27,9 +27,9 @@ struct Module {
     file: PathBuf,
     children: BTreeSet<String>,
     items: BTreeSet<String>,
-    /// What it re-exports: the name, and the path as it is written. `*` stands for all of a module.
+    /// Re-exports: the name, and the path as it is written. `*` stands for all of a module.
     doors: Vec<(String, Name)>,
-    /// What its code names, as it is written.
+    /// Paths that its code names, as they are written.
     paths: BTreeSet<Name>,
 }
 

@@ -36,6 +36,28 @@ fn program(path: &Path, says: &str) {
 }
 
 #[test]
+fn the_demo_of_a_team_brings_all_to_one_review() {
+    let output = Command::new(env!("CARGO_BIN_EXE_ropewalk")).args(["demo", "--team"]).output();
+    let output = output.unwrap();
+    let page = String::from_utf8(output.stdout).unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{page}\n{errors}");
+    for words in [
+        "→ spawn_teammate alice (writer)",
+        "#1 A docstring for greet(): completed @alice",
+        "#2 One like it for leave(): completed @bob",
+        "#3 A file with notes: in_progress @carol",
+        "#3 A file with notes: completed @alice",
+        "✓ carol, a process of her own, was killed at #3",
+        "by alice",
+        "by bob",
+        "✓ accepted",
+    ] {
+        assert!(page.contains(words), "{words}:\n{page}");
+    }
+}
+
+#[test]
 fn the_demo_shows_a_whole_turn_and_its_review_on_one_page() {
     let output = demo();
     let page = String::from_utf8(output.stdout).unwrap();

@@ -36,7 +36,7 @@ fn calls() -> Vec<(&'static str, Value)> {
     ]
 }
 
-/// The next call that has no result yet but the one that says it was not run; then words.
+/// The next call that has no result yet but one that says it was not run, or lost; then words.
 fn next(body: &Value) -> ScriptedReply {
     let messages = body["messages"].as_array().unwrap();
     let blocks = messages.iter().flat_map(|message| message["content"].as_array().unwrap());
@@ -44,7 +44,8 @@ fn next(body: &Value) -> ScriptedReply {
         let content = &block["content"];
         content.as_str().or(content[0]["text"].as_str()).unwrap_or_default().to_owned()
     });
-    let not_run = |text: &String| text.contains("Not run") || text.contains("interrupted");
+    let unknown = ["Not run", "interrupted", "The result of this call was lost"];
+    let not_run = |text: &String| unknown.iter().any(|words| text.contains(words));
     let done = results.filter(|text| !not_run(text)).count();
     match calls().into_iter().nth(done) {
         Some((tool, input)) => ScriptedReply::new().call(tool, input),
@@ -52,7 +53,7 @@ fn next(body: &Value) -> ScriptedReply {
     }
 }
 
-/// What survives a kill of the server.
+/// Survivor of a kill of the server.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Survivor {
     /// The editor, with its unsaved text.
@@ -99,7 +100,7 @@ fn round(mode: &str, survivor: Survivor, events: usize) -> bool {
     assert_eq!(stage.disk("b.txt"), "b one\nb TWO\n", "{told}");
     assert_eq!(stage.disk("new/c.txt"), "ünïcode 🦀\n", "{told}");
     assert!(!stage.path("d.txt").exists(), "{told}");
-    // What was published before and after can be taken back.
+    // Changes published before and after can be taken back.
     review(&editor, "ropewalk.undo", &told);
     assert_eq!(editor.text("a.txt"), format!("{user}{A}"), "{told}");
     assert_eq!(stage.disk("b.txt"), "b one\nb two\n", "{told}");

@@ -1,5 +1,5 @@
-//! What stock Neovim does with each kind of `workspace/applyEdit`, one test for each row of the
-//! table of client habits. Observations; our own server isn't involved.
+//! Stock Neovim under each kind of `workspace/applyEdit`, one test for each row of the table of
+//! client habits. Observations; our own server isn't involved.
 
 #[cfg(test)]
 mod support;

@@ -43,7 +43,7 @@ const MAIN: &str = "fn main() {\n    println!(\"{} {}\", sums::sum(2, 2), sums::
 const MANIFEST: &str =
     "[package]\nname = \"sums\"\nversion = \"0.1.0\"\nedition = \"2021\"\n[workspace]\n";
 
-/// What the program prints when it is built outside, from what is on the disk.
+/// Output of the program when it is built outside, from the files on the disk.
 fn built_outside(folder: &Path) -> String {
     let cargo = |arguments: &[&str]| {
         let output = Command::new(env!("CARGO"))

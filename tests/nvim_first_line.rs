@@ -6,7 +6,7 @@
 #[cfg(test)]
 mod support;
 
-use ropewalk_testkit::model::{Place, ScriptedReply};
+use ropewalk_testkit::model::{ReplyPlace, ScriptedReply};
 use serde_json::json;
 use support::agent::Agent;
 use support::nvim::{Nvim, Server};
@@ -94,7 +94,7 @@ fn a_prompt_changes_unsaved_text_while_the_user_types_and_leaves_the_disk() {
                 .call("read_file", json!({ "path": "greet.py" })),
             ScriptedReply::new()
                 .expect_text("# typed, not saved")
-                .gate(Place::Answer, "edit")
+                .gate(ReplyPlace::Answer, "edit")
                 .call(
                     "edit_file",
                     json!({

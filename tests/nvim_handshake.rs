@@ -1,4 +1,4 @@
-//! What stock Neovim tells a language server about itself, and how it shows progress.
+//! Handshake of stock Neovim with a language server, and how it shows progress.
 //!
 //! Observations that the server's table of client habits rests on; our own server isn't involved.
 

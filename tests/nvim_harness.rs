@@ -1,4 +1,4 @@
-//! All mechanisms in one turn, in real Neovim as editors/README.md sets it up: a plan, explorers, a skill, nested instructions, a
+//! All mechanisms in one turn, in real Neovim as editors/neovim/stock.lua sets it up: a plan, explorers, a skill, nested instructions, a
 //! subagent that changes the file the user types in, compaction, a check that fails first. Then the server dies, and one
 //! review ends it. No key is lost.
 
@@ -8,7 +8,7 @@
 mod support;
 
 use ropewalk_model::Protocol;
-use ropewalk_testkit::model::{CountedContext, Overflow, Place, ScriptedModel, ScriptedReply};
+use ropewalk_testkit::model::{CountedContext, Overflow, ReplyPlace, ScriptedModel, ScriptedReply};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -107,13 +107,13 @@ fn model() -> ScriptedModel {
         }
     };
     let replies = [
-        of("Search-one", grep("Hello")).gate(Place::Answer, "one"),
+        of("Search-one", grep("Hello")).gate(ReplyPlace::Answer, "one"),
         of("Search-one", say("In greet.py, line 2.")).expect_text("return 'Hello'"),
-        of("Search-two", grep("Bye")).gate(Place::Answer, "two"),
+        of("Search-two", grep("Bye")).gate(ReplyPlace::Answer, "two"),
         of("Search-two", say("In greet.py, line 6.")).expect_text("return 'Bye'"),
         of("Change-greet", edit("greet.py", "return 'Hello'", "return f'Hello, {name}'")),
         of("Change-greet", bash("grep -c Hello greet.py"))
-            .gate(Place::Answer, "typed")
+            .gate(ReplyPlace::Answer, "typed")
             .expect_text("Edited greet.py"),
         of("Change-greet", say("The greeting has the name.")).expect_text("1"),
         ScriptedReply::from_fn(main).by_beginning().forever(),

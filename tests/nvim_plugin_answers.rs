@@ -1,10 +1,14 @@
-//! What the Neovim plugin answers the server: saved files, diagnostics, and what another language server knows.
+//! Answers of the Neovim plugin to the server: saved files, diagnostics, and another language
+//! server's knowledge. Every message of these and of the other tests is of its type.
 
 #[cfg(test)]
 mod support;
 
+use ropewalk_testkit::model::ScriptedReply;
 use serde_json::{Value, json};
 use support::plugin::Bench;
+use support::stage::say;
+use support::wire;
 
 /// A language server inside Neovim that counts in UTF-16 and knows one name, which stands behind an `ä` of two bytes.
 const OTHER: &str = r#"
@@ -46,7 +50,12 @@ end
 "#;
 
 fn bench() -> Bench {
-    let bench = Bench::new("review", &[("a.txt", "ä foo bar\nfoo\n")], []);
+    with_other([])
+}
+
+/// A user with the other server, and a model with these replies.
+fn with_other(replies: impl IntoIterator<Item = ScriptedReply>) -> Bench {
+    let bench = Bench::new("review", &[("a.txt", "ä foo bar\nfoo\n")], replies);
     bench.open("a.txt");
     bench.nvim.wait_for("the client", |nvim| {
         let chunk = "local client = require('ropewalk.client').client() \
@@ -123,5 +132,67 @@ fn a_file_is_saved_and_diagnostics_are_all_but_ours() {
         "uri": "a.txt", "line": 1, "severity": "error", "message": "no such name", "source": "other"
     }]);
     assert_eq!(found[0], wanted);
+    bench.end();
+}
+
+#[test]
+#[ignore = "needs Neovim; run tests/run"]
+fn every_message_is_held_against_the_protocol_and_a_wrong_one_is_found_out() {
+    let place = json!({ "path": "a.txt", "line": 1, "symbol": "foo" });
+    let bench = with_other([
+        ScriptedReply::new()
+            .call("symbols", json!({ "query": "nn", "path": "a.txt" }))
+            .call("definition", place.clone())
+            .call("references", place)
+            .call("diagnostics", json!({ "path": "a.txt" }))
+            .call("write_file", json!({ "path": "b.txt", "content": "b\n" })),
+        say("Looked.").expect_text("inner"),
+    ]);
+    bench.nvim.feed(":Ropewalk chat<CR>look at @a");
+    bench.nvim.wait_for_screen("        @a.txt");
+    bench.nvim.feed("<CR>");
+    bench.wait_for_end(1);
+    bench.wait_for_changes(1);
+    bench.nvim.feed("<Esc>");
+    bench.run("Ropewalk next");
+    bench.nvim.wait_for_screen("new file b.txt");
+    bench.run("Ropewalk! accept");
+    bench.wait_for_changes(0);
+    let records = bench.agent.folder("records");
+    let kinds = wire::kinds(&records);
+    for kind in [
+        "options",
+        "event",
+        "commands/ropewalk.prompt/argument",
+        "commands/ropewalk.prompt/answer",
+        "commands/ropewalk.accept/argument",
+        "requests/ropewalk~1complete/result",
+        "requests/ropewalk~1document/result",
+        "clientRequests/ropewalk~1symbols/result",
+        "clientRequests/ropewalk~1definition/result",
+        "clientRequests/ropewalk~1references/result",
+        "clientRequests/ropewalk~1diagnostics/result",
+    ] {
+        assert!(kinds.iter().any(|one| one == kind), "{kind} is not among {kinds:?}");
+    }
+    assert_eq!(wire::faults(&records), [""; 0]);
+    let wrong = [
+        (r#"{"method":"ropewalk/event","params":{"type":"text_delta"}}"#, "told"),
+        (r#"{"method":"window/showMessage","params":{"type":3,"message":"x"}}"#, "told"),
+        (r#"{"id":1,"method":"ropewalk/hunk","params":{"hunk":"one"}}"#, "sent"),
+        (
+            r#"{"id":1,"method":"workspace/executeCommand","params":{"command":"ropewalk.stop"}}"#,
+            "sent",
+        ),
+    ];
+    for (body, end) in wrong {
+        let folder = tempfile::tempdir().unwrap();
+        for each in ["sent", "told"] {
+            let text = format!("Content-Length: {}\r\n\r\n{body}", body.len());
+            let text = if each == end { text } else { String::new() };
+            std::fs::write(folder.path().join("1").with_extension(each), text).unwrap();
+        }
+        assert_ne!(wire::faults(folder.path()), [""; 0], "{body}");
+    }
     bench.end();
 }

@@ -59,7 +59,9 @@ fn a_command_of_200_lines_is_seen_while_typing_and_no_key_typed_elsewhere_answer
     bench.run("Ropewalk refuse not today");
     bench.wait_for_end(1);
     assert!(!bench.path("ran").exists());
-    assert!(!bench.nvim.screen().join("\n").contains("Ropewalk asks"));
+    bench.nvim.wait_for("the question to go", |nvim| {
+        (!nvim.screen().join("\n").contains("Ropewalk asks")).then_some(())
+    });
     bench.end();
 }
 
@@ -75,15 +77,21 @@ fn it_is_answered_in_every_way() {
         say("Done."),
     ]);
     bench.run("Ropewalk allow");
-    bench.nvim.wait_for_screen("touch key");
+    bench.nvim.wait_for_screen("│touch key");
     assert!(bench.path("once").exists());
     bench.run("Ropewalk answer");
-    bench.nvim.wait_for_screen("q close");
+    bench.nvim.wait_for_screen("[q] Close without an answer");
+    assert!(!bench.nvim.screen().join("\n").contains(":Ropewalk allow"), "it is shown once");
     // Closed without an answer, it still waits.
     bench.nvim.feed("q");
+    bench.nvim.wait_for_screen(":Ropewalk allow");
     assert_eq!(waiting(&bench), 1);
     bench.run("Ropewalk answer");
-    bench.nvim.wait_for_screen("o once");
+    bench.nvim.wait_for_screen("[q] Close without an answer");
+    bench.run("quit");
+    bench.nvim.wait_for_screen(":Ropewalk allow");
+    bench.run("Ropewalk answer");
+    bench.nvim.wait_for_screen("[o] Allow once");
     bench.nvim.feed("o");
     bench.nvim.wait_for_screen("more lines: :Ropewalk answer shows all");
     assert!(bench.path("key").exists());
@@ -93,7 +101,7 @@ fn it_is_answered_in_every_way() {
     bench.nvim.wait_for_screen("# the end");
     bench.nvim.wait_for_screen("n no");
     bench.nvim.feed("n");
-    bench.nvim.wait_for_screen("touch session");
+    bench.nvim.wait_for_screen("│touch session");
     assert!(!bench.path("refused").exists());
     bench.run("Ropewalk allow session");
     bench.wait_for_end(1);
@@ -121,5 +129,49 @@ fn an_answer_that_was_typed_for_one_question_does_not_answer_the_next() {
     bench.run("Ropewalk refuse");
     bench.wait_for_end(1);
     assert!(bench.path("first").exists() && !bench.path("second").exists());
+    bench.end();
+}
+
+/// Has the plugin take an event of a teammate's, as the server would tell it.
+fn tell(bench: &Bench, event: &serde_json::Value) {
+    let take = "local event = vim.json.decode(..., { luanil = { object = true } })
+        event.member, event.session = 'alice', 'of-alice'
+        require('ropewalk.hub').take(event)
+        return true";
+    let _: bool = bench.nvim.lua(take, json!([event.to_string()]));
+}
+
+#[test]
+#[ignore = "needs Neovim; run tests/run"]
+fn a_teammate_asks_under_its_name_and_nothing_else_of_it_is_in_the_conversation() {
+    let bench = Bench::new("review", &[("notes.txt", "one\n")], [say("Done.")]);
+    bench.open("notes.txt");
+    bench.run("Ropewalk ask hello");
+    bench.wait_for_end(1);
+    let items = bench.state("#state.items");
+    tell(&bench, &json!({ "type": "turn_started", "turn": 1, "prompt": "greet" }));
+    tell(&bench, &json!({ "type": "text_delta", "turn": 1, "message": "m", "text": "I greet." }));
+    tell(
+        &bench,
+        &json!({
+            "type": "approval_requested", "turn": 1, "approval": 900, "call": "c", "agent": null, "tool": "bash",
+            "detail": "touch greeting", "reason": "not allowed yet", "rule": null, "ruleWords": null,
+            "always": false, "unseen": [],
+        }),
+    );
+    bench.nvim.wait_for_screen("alice asks: not allowed yet");
+    bench.nvim.wait_for_screen("touch greeting");
+    bench.nvim.wait_for_screen("asked by alice");
+    assert_eq!(bench.state("#state.items"), items);
+    assert_eq!(bench.state("state.running == nil"), json!(true));
+    // The answer goes to the teammate's session, which this server does not have.
+    bench.run("Ropewalk allow");
+    bench.nvim.wait_for_screen("That is of another session");
+    assert_eq!(waiting(&bench), 1);
+    tell(&bench, &json!({ "type": "turn_ended", "turn": 1, "stopReason": "interrupted" }));
+    bench.nvim.wait_for("the question to go", |nvim| {
+        (!nvim.screen().join("\n").contains("alice asks")).then_some(())
+    });
+    assert_eq!(bench.state("#state.items"), items);
     bench.end();
 }

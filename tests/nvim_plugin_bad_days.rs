@@ -68,6 +68,14 @@ fn a_missing_key_and_a_model_that_is_not_there_are_said_with_what_to_do() {
     bench.end();
 }
 
+/// Waits for a notice. On the screen its words may be on two lines.
+fn wait_for_words(bench: &Bench, words: &str) {
+    bench.nvim.wait_for(words, |nvim| {
+        let said = "return vim.json.encode(require('ropewalk.notify').said)";
+        nvim.lua::<String>(said, json!([])).contains(words).then_some(())
+    });
+}
+
 #[test]
 #[ignore = "needs Neovim; run tests/run"]
 fn a_read_only_file_and_one_that_cannot_be_modified_are_said_to_be() {
@@ -77,15 +85,15 @@ fn a_read_only_file_and_one_that_cannot_be_modified_are_said_to_be() {
     bench.run("Ropewalk ask change it");
     bench.wait_for_end(1);
     bench.wait_for_changes(1);
-    bench.run("set nomodifiable");
+    bench.run("setlocal nomodifiable");
     bench.run("Ropewalk! accept");
-    bench.nvim.wait_for_screen("modifiable");
+    wait_for_words(&bench, "the buffer is not modifiable");
     assert_eq!(bench.nvim.lines(), ["a", "b"]);
     bench.wait_for_changes(1);
-    bench.run("set modifiable readonly");
+    bench.run("setlocal modifiable readonly");
     bench.run("Ropewalk! accept");
     bench.nvim.wait_for_lines(&["a", "B"]);
-    bench.nvim.wait_for_screen("a.txt is read-only");
+    wait_for_words(&bench, "a.txt is read-only");
     assert!(bench.nvim.lua::<bool>("return vim.bo.readonly", json!([])));
     bench.end();
 }

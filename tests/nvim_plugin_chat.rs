@@ -6,7 +6,7 @@
 #[cfg(test)]
 mod support;
 
-use ropewalk_testkit::model::{Place, ScriptedReply};
+use ropewalk_testkit::model::{ReplyPlace, ScriptedReply};
 use serde_json::{Value, json};
 use support::agent::Agent;
 use support::plugin::Bench;
@@ -21,6 +21,12 @@ fn long_answer() -> String {
 fn server(bench: &Bench) -> u64 {
     bench.nvim.lua("return vim.api.nvim_get_proc_children(vim.fn.getpid())[1]", json!([]))
 }
+
+/// How many accepted changes of the current session were never saved, as its journal says.
+const UNSAVED: &str = "local asked = { command = 'ropewalk.sessions', arguments = {} } \
+    local client = require('ropewalk.client').client() \
+    local answer = client:request_sync('workspace/executeCommand', asked, 5000, 0) \
+    return answer.result[1].unsaved";
 
 fn kill(process: u64) {
     let done = std::process::Command::new("kill").args(["-9", &process.to_string()]).status();
@@ -37,7 +43,7 @@ fn ten_thousand_deltas_and_a_megabyte_of_output_are_drawn_once_and_the_reader_is
             ScriptedReply::new()
                 .text("A first line.\n\nThen the command.")
                 .call("bash", json!({ "command": "yes 0123456789abcdef | head -c 1000000" })),
-            ScriptedReply::new().gate(Place::Answer, "long").text(&answer),
+            ScriptedReply::new().gate(ReplyPlace::Answer, "long").text(&answer),
         ],
     );
     agent.allow("bash(*)");
@@ -81,10 +87,10 @@ fn words_join_the_turn_or_wait_for_its_end_or_come_back() {
         &[("a.txt", "a\n")],
         [
             ScriptedReply::new()
-                .gate(Place::Answer, "first")
+                .gate(ReplyPlace::Answer, "first")
                 .call("read_file", json!({ "path": "a.txt" })),
             say("Steered.").expect_text("only the first"),
-            ScriptedReply::new().gate(Place::End, "never").text("Of the second, half"),
+            ScriptedReply::new().gate(ReplyPlace::End, "never").text("Of the second, half"),
         ],
     );
     bench.open("a.txt");
@@ -120,6 +126,24 @@ fn words_join_the_turn_or_wait_for_its_end_or_come_back() {
 
 #[test]
 #[ignore = "needs Neovim; run tests/run"]
+fn a_compaction_between_turns_is_shown_until_it_ends_and_can_be_stopped() {
+    let summary = say("Never.").gate(ReplyPlace::Answer, "summing up").conversation("question");
+    let bench = Bench::new("review", &[("a.txt", "a\n")], [say("Yes."), summary]);
+    bench.open("a.txt");
+    bench.nvim.feed(":Ropewalk chat<CR>is it?<CR>");
+    bench.wait_for_end(1);
+    bench.nvim.feed("<Esc>");
+    bench.run("Ropewalk compact");
+    bench.agent.model.wait_until_reached_blocking("summing up");
+    bench.nvim.wait_for_screen("sums up the conversation so far");
+    bench.nvim.feed("<C-c>");
+    bench.wait_for_transcript("The compaction was stopped; nothing has changed.");
+    assert_eq!(bench.state("{ state.note, require('ropewalk.status').doing(state) }"), json!([]));
+    bench.end();
+}
+
+#[test]
+#[ignore = "needs Neovim; run tests/run"]
 fn the_servers_death_in_a_turn_costs_nothing_of_the_users() {
     let bench = Bench::new(
         "review",
@@ -127,7 +151,7 @@ fn the_servers_death_in_a_turn_costs_nothing_of_the_users() {
         [
             edit("a.txt", "b", "B"),
             say("Changed."),
-            ScriptedReply::new().gate(Place::End, "never").text("Half of an answer"),
+            ScriptedReply::new().gate(ReplyPlace::End, "never").text("Half of an answer"),
             say("Back again.").expect_text("go on"),
         ],
     );
@@ -136,6 +160,8 @@ fn the_servers_death_in_a_turn_costs_nothing_of_the_users() {
     bench.run("Ropewalk ask change it");
     bench.wait_for_end(1);
     bench.wait_for_changes(1);
+    bench.run("Ropewalk mode plan");
+    bench.wait_for_state("state.mode", &json!("plan"));
     bench.nvim.feed(":Ropewalk chat<CR>and more<CR>");
     bench.wait_for_transcript("Half of an answer");
     bench.nvim.feed("a draft");
@@ -145,7 +171,7 @@ fn the_servers_death_in_a_turn_costs_nothing_of_the_users() {
     bench.wait_for_state("state.running == nil", &json!(true));
     bench.wait_for_state("state.session", &session);
     bench.wait_for_changes(1);
-    assert_eq!(bench.state("state.mode or 'review'"), json!("review"));
+    assert_eq!(bench.state("state.mode"), json!("plan"));
     assert_eq!(bench.input(), ["a draft"]);
     assert!(!bench.nvim.blocked());
     bench.wait_for_transcript("Half of an answer");
@@ -179,10 +205,14 @@ fn a_new_editor_has_the_draft_the_changes_and_what_was_said() {
     bench.wait_for_changes(1);
     bench.nvim.feed(":Ropewalk chat<CR>not sent yet");
     bench.nvim.wait_for("the draft", |_| (bench.input() == ["not sent yet"]).then_some(()));
+    bench.nvim.feed("<Esc>");
+    bench.run("Ropewalk mode plan");
+    bench.wait_for_state("state.mode", &json!("plan"));
     let bench = bench.again();
     bench.open("a.txt");
     // Something waits in it: the session goes on by itself.
     bench.wait_for_changes(1);
+    assert_eq!(bench.state("state.mode"), json!("plan"));
     bench.nvim.wait_for_screen("change 1/1");
     bench.nvim.feed(":Ropewalk chat<CR>");
     bench.wait_for_transcript("Changed it so.");
@@ -194,6 +224,10 @@ fn a_new_editor_has_the_draft_the_changes_and_what_was_said() {
     bench.wait_for_changes(0);
     bench.run("wall");
     bench.nvim.wait_for("the file", |_| (bench.disk("a.txt") == "a\nB\n").then_some(()));
+    bench.nvim.wait_for("the session to know of it", |nvim| {
+        let unsaved: i64 = nvim.lua(UNSAVED, json!([]));
+        (unsaved == 0).then_some(())
+    });
     // Nothing waits any more: it is offered.
     let bench = bench.again();
     bench.open("a.txt");

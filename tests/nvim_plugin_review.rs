@@ -3,7 +3,7 @@
 #[cfg(test)]
 mod support;
 
-use ropewalk_testkit::model::ScriptedReply;
+use ropewalk_testkit::model::{ReplyPlace, ScriptedReply};
 use serde_json::{Value, json};
 use support::plugin::Bench;
 use support::stage::{edit, edit_input, say};
@@ -38,13 +38,21 @@ fn from_a_selection_to_the_accepted_edit_and_back_by_one_undo() {
         "review",
         &[("greet.py", GREET)],
         [
-            edit("greet.py", "\"hello\"", "f\"hello {name}\"").expect_text("lines=\"3-4\""),
+            edit("greet.py", "\"hello\"", "f\"hello {name}\"")
+                .gate(ReplyPlace::Answer, "thinking")
+                .expect_text("lines=\"3-4\""),
             say("Done so."),
         ],
     );
     bench.open("greet.py");
     bench.nvim.feed("3GVj:Ropewalk ask greet by name<CR>");
+    // Without a status line or the chat, the line that was asked about says that something runs.
+    bench.nvim.wait_for_screen("print(\"hello\")  … thinking · :Ropewalk stop");
+    bench.agent.model.open_gate("thinking");
     bench.wait_for_end(1);
+    bench.nvim.wait_for("the words to go", |nvim| {
+        (!nvim.screen().join("\n").contains("Ropewalk stop")).then_some(())
+    });
     bench.nvim.wait_for_screen("Done so.");
     bench.run("Ropewalk dismiss");
     bench.nvim.wait_for_screen("print(f\"hello {name}\")");
@@ -275,7 +283,7 @@ fn in_auto_a_change_is_made_at_once_tinted_and_taken_back_by_one_command() {
     bench.wait_for_end(1);
     bench.nvim.wait_for_lines(&["a = 1", "b = 3", "c = 4"]);
     bench.nvim.wait_for("both lines tinted", |_| (tinted(&bench) == [1, 2]).then_some(()));
-    // What isn't open is on the disk, and undo of ours reaches it there.
+    // A file that isn't open is on the disk, and our undo reaches it there.
     assert_eq!(bench.disk("closed.py"), OTHER.replace('2', "3"));
     bench.nvim.feed("3G");
     bench.run("Ropewalk undo here");
@@ -286,5 +294,31 @@ fn in_auto_a_change_is_made_at_once_tinted_and_taken_back_by_one_command() {
     bench.run("Ropewalk ask and?");
     bench.wait_for_end(2);
     assert_eq!(tinted(&bench), Vec::<usize>::new());
+    bench.end();
+}
+
+#[test]
+#[ignore = "needs Neovim; run tests/run"]
+fn a_change_of_a_file_that_is_not_open_is_written_to_the_disk_and_taken_back_there() {
+    let bench = Bench::new(
+        "review",
+        &[("open.py", OTHER), ("closed.py", OTHER)],
+        [edit("closed.py", "b = 2", "b = 3"), say("Done.")],
+    );
+    bench.open("open.py");
+    bench.run("Ropewalk ask change the other");
+    bench.wait_for_end(1);
+    bench.nvim.wait_for_screen("1 change in 1 file waits for you");
+    assert_eq!(bench.disk("closed.py"), OTHER);
+    bench.run("Ropewalk! accept");
+    bench.wait_for_changes(0);
+    bench.nvim.wait_for("the file", |_| {
+        (bench.disk("closed.py") == OTHER.replace('2', "3")).then_some(())
+    });
+    bench.run("Ropewalk undo");
+    bench.nvim.wait_for("the file", |_| (bench.disk("closed.py") == OTHER).then_some(()));
+    bench.nvim.wait_for_screen("1 change is taken back.");
+    assert_eq!(bench.nvim.lines().join("\n") + "\n", OTHER);
+    assert_eq!(bench.nvim.lines_of(&bench.path("closed.py")), None, "no buffer was made for it");
     bench.end();
 }

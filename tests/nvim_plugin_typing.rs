@@ -3,13 +3,13 @@
 #[cfg(test)]
 mod support;
 
-use ropewalk_testkit::model::{Place, ScriptedReply};
+use ropewalk_testkit::model::{ReplyPlace, ScriptedReply};
 use serde_json::json;
 use std::sync::Arc;
 use support::plugin::{Bench, Typist};
 use support::stage::{edit, edit_input, say};
 
-/// What somebody types again and again: each line is the same.
+/// Line that somebody types again and again: each is the same.
 const LINE: &str = "so it goes, one line like the other.\n";
 
 /// Every text that undo leads through, from the last to the first, and the same by redo.
@@ -25,52 +25,70 @@ fn through_undo(bench: &Bench, key: &str) -> Vec<Vec<String>> {
     }
 }
 
-/// The steps between texts that touch the first line, which the user never does. Each must leave all else alone.
+/// The steps between texts that touch what stands above the line `second`, which the user never does. Each must leave
+/// all else alone.
 fn steps_of_ours(texts: &[Vec<String>]) -> usize {
+    let split = |lines: &[String]| {
+        let (ours, users) =
+            lines.split_at(lines.iter().position(|line| line == "second").unwrap_or(0));
+        (ours.to_vec(), users.to_vec())
+    };
     let mut count = 0;
     for pair in texts.windows(2) {
         let [before, after] = pair else { continue };
-        if before.first() != after.first() {
-            let users = |lines: &[String]| {
-                lines.iter().skip_while(|line| *line != "second").cloned().collect::<Vec<_>>()
-            };
-            assert_eq!(users(before), users(after), "undo of a change took typed text along");
+        let ((ours_before, users_before), (ours_after, users_after)) =
+            (split(before), split(after));
+        if ours_before != ours_after {
+            assert_eq!(users_before, users_after, "undo of a change took typed text along");
             count += 1;
         }
     }
     count
 }
 
+/// Counts from now on what leads the user to another window, buffer or mode.
+const COUNT_MOVES: &str = "vim.g.moves = 0 \
+    vim.api.nvim_create_autocmd({ 'WinEnter', 'WinLeave', 'BufEnter', 'BufLeave', 'TabEnter', 'ModeChanged' }, \
+      { callback = function() vim.g.moves = vim.g.moves + 1 end })";
+
 #[test]
 #[ignore = "needs Neovim; run tests/run"]
 fn no_key_is_lost_through_answer_review_question_and_accept_and_each_is_one_undo_step() {
     let replies = [
         ScriptedReply::new()
-            .gate(Place::Answer, "answer")
+            .gate(ReplyPlace::Answer, "answer")
             .text("I change it, in many words that come one after the other.\n\nThen I run it.")
-            .call("edit_file", edit_input("notes.txt", "first\n", "FIRST\nand more\n")),
+            .call("edit_file", edit_input("notes.txt", "first\n", "FIRST\nand more\n"))
+            .call("edit_file", edit_input("notes.txt", "middle\n", "")),
         ScriptedReply::new().call("bash", json!({ "command": "echo ran > ran.txt" })),
         say("Done.\n\nAll of it."),
     ];
-    let bench = Bench::new("review", &[("notes.txt", "first\nsecond\n")], replies);
+    let files = [("notes.txt", "first\nbetween\nmiddle\nsecond\n")];
+    let bench = Bench::new("review", &files, replies);
     bench.open("notes.txt");
     bench.run("Ropewalk ask change the first line");
     bench.agent.model.wait_until_reached_blocking("answer");
     bench.nvim.feed("Go");
     bench.nvim.wait_for("insert mode", |nvim| (nvim.mode() == "i").then_some(()));
+    bench.nvim.lua::<()>(COUNT_MOVES, json!([]));
     let bench = Arc::new(bench);
     let typist = Typist::start(&bench, LINE);
     bench.agent.model.open_gate("answer");
     bench.nvim.wait_for_screen("Ropewalk asks");
-    bench.wait_for_changes(1);
+    bench.wait_for_changes(2);
     bench.nvim.command("Ropewalk allow");
     bench.wait_for_end(1);
-    bench.nvim.command("Ropewalk! accept");
+    bench.nvim.command("1Ropewalk accept");
+    bench.wait_for_changes(1);
+    bench.nvim.command("4Ropewalk accept");
     bench.wait_for_changes(0);
-    assert_eq!(bench.nvim.mode(), "i", "still typing");
+    let moves: i64 = bench.nvim.lua("return vim.g.moves", json!([]));
     let typed = typist.end();
     let bench = Arc::into_inner(bench).unwrap();
-    let lines: Vec<_> = ["FIRST", "and more", "second"].into_iter().chain(typed.lines()).collect();
+    assert_eq!(moves, 0, "the user was led elsewhere");
+    assert_eq!(bench.nvim.mode(), "i", "still typing");
+    let lines: Vec<_> =
+        ["FIRST", "and more", "between", "second"].into_iter().chain(typed.lines()).collect();
     let mut wanted: Vec<_> = lines.iter().map(ToString::to_string).collect();
     wanted.push(String::new());
     bench.nvim.wait_for_lines(&wanted);
@@ -78,11 +96,11 @@ fn no_key_is_lost_through_answer_review_question_and_accept_and_each_is_one_undo
     assert_eq!(cursor, (wanted.len(), 0), "the cursor is behind what was typed");
     bench.nvim.feed("<Esc>");
     let back = through_undo(&bench, "u");
-    assert_eq!(back.last().unwrap(), &["first", "second"]);
-    assert_eq!(steps_of_ours(&back), 1);
+    assert_eq!(back.last().unwrap(), &["first", "between", "middle", "second"]);
+    assert_eq!(steps_of_ours(&back), 2);
     let forth = through_undo(&bench, "<C-r>");
     assert_eq!(forth.last().unwrap(), &wanted);
-    assert_eq!(steps_of_ours(&forth), 1);
+    assert_eq!(steps_of_ours(&forth), 2);
     bench.end();
 }
 

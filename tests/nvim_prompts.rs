@@ -1,6 +1,6 @@
-//! What messages and questions from a server do to somebody who is typing in stock Neovim: why
-//! nothing may be asked with `window/showMessageRequest`, and why even `window/showMessage` costs
-//! keys unless it is an error. Observations; our own server isn't involved.
+//! Messages and questions of a server, shown to somebody who is typing in stock Neovim. They are
+//! why nothing may be asked with `window/showMessageRequest`, and why even `window/showMessage`
+//! costs keys unless it is an error. Observations; our own server isn't involved.
 
 #[cfg(test)]
 mod support;
@@ -76,7 +76,7 @@ fn an_error_message_of_one_line_leaves_the_typist_alone() {
 #[test]
 #[ignore = "needs Neovim; run tests/run"]
 fn an_error_message_that_needs_a_second_line_halts_the_typist() {
-    for text in ["two\nlines".to_owned(), "wide ".repeat(20)] {
+    for text in ["two\nlines".to_owned(), "wide ".repeat(60)] {
         let desk = typing("let ");
         desk.probe.notify("window/showMessage", &json!({ "type": 1, "message": text }));
         desk.nvim.wait_for("a prompt to press Enter", |nvim| nvim.blocked().then_some(()));

@@ -1,4 +1,4 @@
-//! The recipe for Neovim without the plugin of editors/README.md, in real Neovim: no traceback whatever the user does first, answers that stay until they
+//! The recipe for Neovim without the plugin, editors/neovim/stock.lua, in real Neovim: no traceback whatever the user does first, answers that stay until they
 //! are read, one message at the start, a status line.
 
 #![expect(clippy::unwrap_used, reason = "tests and their helpers may be blunt")]
@@ -6,7 +6,7 @@
 #[cfg(test)]
 mod support;
 
-use ropewalk_testkit::model::{Place, ScriptedReply};
+use ropewalk_testkit::model::{ReplyPlace, ScriptedReply};
 use serde_json::json;
 use std::path::Path;
 use support::agent::Agent;
@@ -100,7 +100,7 @@ fn the_status_line_says_what_runs_and_what_waits_and_a_key_leads_there() {
         [
             edit("a.py", "three", "THREE"),
             ScriptedReply::new()
-                .gate(Place::Answer, "second")
+                .gate(ReplyPlace::Answer, "second")
                 .call("edit_file", edit_input("notes", "two", "TWO")),
             say("Capitals."),
         ],

@@ -7,8 +7,8 @@ mod schema;
 
 use futures::StreamExt;
 use ropewalk_model::{
-    Block, Http, Message, Model, Protocol, Request, Role, ServerConfig, ServerModel, ToolInput,
-    ToolSpec,
+    Block, Http, Message, Model, ModelRequest, Protocol, Role, ServerConfig, ServerModel,
+    ToolDeclaration, ToolInput,
 };
 use ropewalk_protocol::{Content, Thinking};
 use ropewalk_testkit::model::{ScriptedModel, ScriptedReply};
@@ -68,12 +68,12 @@ async fn body(protocol: Protocol, thinking: Option<Thinking>) -> String {
     let model = if protocol == Protocol::Anthropic { "claude-sonnet-4-5" } else { "gpt-5" };
     let config = ServerConfig { model: model.to_owned(), thinking, ..server.config() };
     let model = ServerModel::new(config, Http::new()).expect("the address is one");
-    let tool = ToolSpec {
+    let tool = ToolDeclaration {
         name: "bash".to_owned(),
         description: "Runs a command.".to_owned(),
         input_schema: json!({"type": "object", "properties": {"command": {"type": "string"}}}),
     };
-    let request = Request {
+    let request = ModelRequest {
         prelude: model.encode_prelude("be brief", &[tool]),
         pieces: messages().iter().map(|message| model.encode(message)).collect(),
         max_tokens: 8_000,

@@ -1,4 +1,4 @@
-//! What real VS Code does with each kind of `workspace/applyEdit`: the cases are in
+//! Real VS Code under each kind of `workspace/applyEdit`: the cases are in
 //! `tests/vscode/cases/apply_edit.js`. Observations; our own server isn't involved.
 
 #[cfg(test)]

@@ -19,7 +19,7 @@ fn a_prompt_changes_unsaved_text_and_leaves_the_disk() {
                 .expect_text("greet the user by name")
                 .text("I look at the file first.")
                 .call("read_file", json!({ "path": "greet.py" })),
-            // What the tool read is what the user sees, not what is on disk.
+            // The tool read the text that the user sees, not the one on the disk.
             ScriptedReply::new().expect_text("# typed, not saved").call(
                 "edit_file",
                 json!({

@@ -6,12 +6,12 @@
 #[cfg(test)]
 mod support;
 
-use ropewalk_testkit::model::{Place, ScriptedReply};
+use ropewalk_testkit::model::{ReplyPlace, ScriptedReply};
 use ropewalk_testkit::planted;
 use serde_json::json;
 use support::agent::Agent;
 use support::stage::{bash, edit, edit_input, read, say};
-use support::vscode_plugin::{run_plugin, run_plugin_with};
+use support::vscode_plugin::{recorded, run_plugin, run_plugin_with};
 
 /// Runs a case in an empty folder with these replies, of which each is asked for.
 fn run(case: &str, mode: &str, replies: impl IntoIterator<Item = ScriptedReply>) {
@@ -34,6 +34,14 @@ fn a_selected_line_is_asked_about_and_the_change_is_accepted_by_keyboard() {
 
 #[test]
 #[ignore = "needs VS Code; run tests/run"]
+fn the_focus_moves_when_the_user_acts_and_keys_typed_meanwhile_are_where_they_are() {
+    let both = edit("greet.py", "def greet(name):", "def greet(name: str):")
+        .call("edit_file", edit_input("greet.py", "print(\"hello\")", "print(f\"hello {name}\")"));
+    run("focus", "review", [both, say("It greets by name.")]);
+}
+
+#[test]
+#[ignore = "needs VS Code; run tests/run"]
 fn changes_of_every_kind_are_reviewed_by_keyboard_and_the_model_reads_why_not() {
     let new = json!({ "path": "new/test.py", "content": "import greet\n" });
     let changes = greeting()
@@ -47,17 +55,37 @@ fn changes_of_every_kind_are_reviewed_by_keyboard_and_the_model_reads_why_not() 
 
 #[test]
 #[ignore = "needs VS Code; run tests/run"]
+fn the_chat_and_a_change_are_whole_in_every_theme_and_in_a_narrow_bar() {
+    let todos = json!({ "todos": [
+        { "content": "Greet by name", "status": "completed" },
+        { "content": "Say so in the other file, far down in the tree", "status": "in_progress" },
+    ] });
+    let changes = greeting()
+        .text("I look at **both** files, then change `greet.py`:\n\n- by name\n- in the other too\n")
+        .call("edit_file", edit_input("a/long/way/down/other.py", "one", "ONE"))
+        .call("todo_write", todos)
+        .call("bash", json!({ "command": "printf '%s\\n' every-line-of-a-long-command has to be wrapped somewhere/in/a/narrow/bar && echo done" }));
+    let replies = [
+        changes,
+        say("Both files greet by name.").expect_text("done"),
+        say("The second step is yours."),
+    ];
+    run("looks", "review", replies);
+}
+
+#[test]
+#[ignore = "needs VS Code; run tests/run"]
 fn the_chat_takes_words_while_it_works_and_keeps_hostile_ones_in_their_place() {
     let hostile = "<script>hostile=1</script><img src=\"https://evil.example/a.png\" onerror=\"hostile=1\">\n\n\
         ![x](https://evil.example/b.png)\n\n<svg onload=hostile=1>\n\n[run](command:workbench.action.closeWindow)\n\n\
         ```\"><img src=https://evil.example/c.png>\n</code><script>hostile=1</script>\n```\n\nThat was all.";
     let code = "Briefly then.\n\n```python\ndef f(x):\n    return \"s\" + x  # why\n```\n\n| a | b |\n|---|---|\n| 1 | 2 |";
-    let first = say("The first words.\n\n").text("And more.").gate(Place::Block(1), "words");
+    let first = say("The first words.\n\n").text("And more.").gate(ReplyPlace::Block(1), "words");
     let replies = [
         first.call("read_file", json!({ "path": "greet.py" })),
         say(code).expect_text("be brief"),
         say("This too."),
-        say("Long…").text("!").gate(Place::Block(1), "long"),
+        say("Long…").text("!").gate(ReplyPlace::Block(1), "long"),
         say(hostile),
     ];
     run("chat", "review", replies);
@@ -128,8 +156,65 @@ fn in_mode_auto_a_change_is_tinted_and_taken_back_and_lists_lead_to_modes_and_co
 #[test]
 #[ignore = "needs VS Code; run tests/run"]
 fn a_reloaded_window_and_a_killed_server_leave_nothing_behind() {
-    let amid = say("Amid the turn.").text("Not told.").gate(Place::Block(1), "amid");
+    let amid = say("Amid the turn.").text("Not told.").gate(ReplyPlace::Block(1), "amid");
     run("reload", "review", [greeting(), say("It greets by name."), amid]);
+}
+
+#[test]
+#[ignore = "needs VS Code; run tests/run"]
+fn five_thousand_changes_one_in_a_fold_a_read_only_file_a_huge_one_and_hostile_lines() {
+    let lines = |other: &str| -> String {
+        let name = |at: usize| if at % 2 == 1 { other } else { "line" };
+        (0..10_000).map(|at| format!("{} {at}\n", name(at))).collect()
+    };
+    let workspace = tempfile::tempdir().unwrap();
+    std::fs::write(workspace.path().join("many.txt"), lines("line")).unwrap();
+    let hostile = "![x](https://evil.example/a.png) <img src=https://evil.example/b.png>\n```\n![y](https://evil.example/c.png)";
+    let replies = [
+        ScriptedReply::new()
+            .call("write_file", json!({ "path": "many.txt", "content": lines("other") })),
+        say("Many changes."),
+        edit("folded.py", "return 2", "return two"),
+        say("One in a fold."),
+        edit("kept.txt", "as it is", "as it was"),
+        say("One in a file that is read only."),
+        edit("![x](evil).md", "calm", hostile),
+        say("One that looks hostile."),
+        say("About no file."),
+    ];
+    let agent = Agent::new("review", replies);
+    run_plugin("limits", workspace.path(), &agent);
+    agent.model.finish().unwrap();
+}
+
+#[test]
+#[ignore = "needs VS Code; run tests/run"]
+fn from_an_empty_home_the_readme_leads_to_the_first_accepted_edit() {
+    let workspace = tempfile::tempdir().unwrap();
+    let agent = Agent::new("review", [greeting(), say("It greets by name.")]);
+    configure_without_key(&agent, &agent.model.base_url());
+    run_plugin_with("first_day", workspace.path(), &agent, &["--inside", &recorded(&agent)]);
+    let headers = &agent.model.recorded()[0].headers;
+    assert_eq!(headers.get("x-api-key").map(String::as_str), Some(planted::OTHER_KEY));
+    agent.model.finish().unwrap();
+}
+
+#[test]
+#[ignore = "needs VS Code; run tests/run"]
+fn without_a_key_the_end_of_the_turn_says_how_to_set_one() {
+    let workspace = tempfile::tempdir().unwrap();
+    let agent = Agent::new("review", []);
+    // One that is on this machine needs none.
+    configure_without_key(&agent, "https://model.invalid");
+    run_plugin("no_key", workspace.path(), &agent);
+}
+
+/// Lets the model at an address need a key that is in no variable.
+fn configure_without_key(agent: &Agent, address: &str) {
+    agent.configure(&format!(
+        "model = \"scripted/scripted\"\n[provider.scripted]\nprotocol = \"anthropic\"\n\
+         base_url = \"{address}\"\napi_key_env = \"MISTRAL_API_KEY\"\n",
+    ));
 }
 
 #[test]
@@ -145,7 +230,7 @@ fn without_a_server_every_command_says_what_mends_it() {
 fn a_folder_that_is_not_trusted_starts_nothing_until_it_is() {
     let workspace = tempfile::tempdir().unwrap();
     let agent = Agent::new("review", []);
-    let options = ["--server", Agent::command()[0], "--untrusted"];
+    let options = ["--server", &recorded(&agent), "--untrusted"];
     run_plugin_with("untrusted", workspace.path(), &agent, &options);
 }
 
@@ -154,11 +239,7 @@ fn a_folder_that_is_not_trusted_starts_nothing_until_it_is() {
 fn a_key_that_is_set_by_hand_reaches_the_model_and_no_keys_clash() {
     let workspace = tempfile::tempdir().unwrap();
     let agent = Agent::new("review", [say("I have the key.")]);
-    let address = agent.model.base_url();
-    agent.configure(&format!(
-        "model = \"scripted/scripted\"\n[provider.scripted]\nprotocol = \"anthropic\"\n\
-         base_url = \"{address}\"\napi_key_env = \"MISTRAL_API_KEY\"\n",
-    ));
+    configure_without_key(&agent, &agent.model.base_url());
     run_plugin("key", workspace.path(), &agent);
     let headers = &agent.model.recorded()[0].headers;
     assert_eq!(headers.get("x-api-key").map(String::as_str), Some(planted::OTHER_KEY));
@@ -177,7 +258,7 @@ fn another_version_and_a_model_that_is_away_are_told_in_words() {
          base_url = \"http://127.0.0.1:9\"\napi_key_env = \"ANTHROPIC_API_KEY\"\n",
     );
     let old = agent.folder("old-ropewalk");
-    let program = Agent::command()[0];
+    let program = recorded(&agent);
     let script = format!(
         "#!/bin/sh\n[ \"$1\" = --version ] && echo 'ropewalk 0.0.9' && exit\nexec '{program}' \"$@\"\n"
     );

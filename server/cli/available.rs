@@ -2,14 +2,14 @@
 //!
 //! Servers on this machine are asked for their models; of others it is only said whether there is a key.
 
-use crate::exit::Exit;
+use crate::exit::CliExit;
 use crate::in_words::runtime;
-use crate::models::network;
 use crate::plain::plain;
 use crate::setup;
 use ropewalk_config::{Config, Environment, ModelName, Provider, RealEnvironment};
+use ropewalk_host::network;
 use ropewalk_model::listing::{
-    ContextSize, Listed, Listing, ServerKind, list_models, own_context, same_model,
+    ContextSize, Listing, ModelListing, ServerKind, list_models, own_context, same_model,
 };
 use ropewalk_model::{
     ENOUGH_CONTEXT, Http, LIMITS_AS_OF, LocalServer, ModelError, PRICES_AS_OF, limits_of, price_of,
@@ -20,7 +20,7 @@ use std::io::Write;
 const MOST: usize = 50;
 
 /// Prints what there is. `flags` are those of `-c`.
-pub(crate) fn models(flags: Vec<String>) -> anyhow::Result<Exit> {
+pub(crate) fn models(flags: Vec<String>) -> anyhow::Result<CliExit> {
     let config = setup::config(Vec::new(), flags);
     let lines = found(&config)?;
     let usable = lines.iter().any(|line| line.is_usable);
@@ -35,11 +35,11 @@ pub(crate) fn models(flags: Vec<String>) -> anyhow::Result<Exit> {
         );
     }
     let _ = write!(std::io::stdout(), "{out}");
-    Ok(if usable { Exit::Done } else { Exit::Error })
+    Ok(if usable { CliExit::Done } else { CliExit::Error })
 }
 
 /// A provider, or something to mend.
-pub(crate) struct Found {
+pub(crate) struct ProviderFinding {
     pub(crate) words: String,
     pub(crate) is_usable: bool,
     /// True if it is a server on this machine that is there.
@@ -47,7 +47,7 @@ pub(crate) struct Found {
 }
 
 /// All providers: those that can be used first, each with its models.
-pub(crate) fn found(config: &Config) -> anyhow::Result<Vec<Found>> {
+pub(crate) fn found(config: &Config) -> anyhow::Result<Vec<ProviderFinding>> {
     let runtime = runtime(tokio::runtime::Builder::new_current_thread().enable_all())?;
     let lines = runtime.block_on(async {
         let http = Http::over(network(config, &RealEnvironment));
@@ -70,7 +70,7 @@ fn is_local(base_url: &str) -> bool {
     ["127.", "localhost", "[::1]"].iter().any(|host| rest.starts_with(host))
 }
 
-fn remote(config: &Config, name: &str, provider: &Provider) -> Found {
+fn remote(config: &Config, name: &str, provider: &Provider) -> ProviderFinding {
     let url = &provider.base_url;
     let variable = provider.api_key_env.as_deref();
     let is_set = variable
@@ -108,14 +108,14 @@ fn remote(config: &Config, name: &str, provider: &Provider) -> Found {
             words.push_str(&set_in_words(name, facts.lean, context).unwrap_or_default());
         }
     }
-    Found { words, is_usable: key.is_ok(), is_local: false }
+    ProviderFinding { words, is_usable: key.is_ok(), is_local: false }
 }
 
 fn about(context: Option<u32>) -> String {
     context.map_or_else(String::new, |tokens| format!(", context {tokens}"))
 }
 
-async fn local(http: &Http, config: &Config, name: &str, provider: &Provider) -> Found {
+async fn local(http: &Http, config: &Config, name: &str, provider: &Provider) -> ProviderFinding {
     let url = &provider.base_url;
     let listed = list_models(http, url).await;
     let chosen = config.model.as_ref().filter(|model| model.provider == name);
@@ -138,7 +138,7 @@ async fn local(http: &Http, config: &Config, name: &str, provider: &Provider) ->
         }
         Ok(Listing { kind, models, .. }) => {
             let mut words = format!("{name}: {url} answers");
-            for Listed { name: model, context, trained, .. } in models.iter().take(MOST) {
+            for ModelListing { name: model, context, trained, .. } in models.iter().take(MOST) {
                 let facts = provider.facts_of(model);
                 let own = match (kind, context) {
                     (ServerKind::Ollama, None) => own_context(http, url, model).await,
@@ -165,10 +165,10 @@ async fn local(http: &Http, config: &Config, name: &str, provider: &Provider) ->
             if let Some(chosen) = chosen.filter(|chosen| !is_known(chosen)) {
                 words.push_str(&format!("\n  it has no {}, which is configured", chosen.name));
             }
-            return Found { words, is_usable: true, is_local };
+            return ProviderFinding { words, is_usable: true, is_local };
         }
     };
-    Found { words, is_usable: false, is_local }
+    ProviderFinding { words, is_usable: false, is_local }
 }
 
 /// The command that starts a server on this machine, where its kind is known.
@@ -177,7 +177,7 @@ fn start_of(provider: &str, base_url: &str, model: &str) -> Option<String> {
     Some(LocalServer::of(provider, &url)?.start_command(&url, model))
 }
 
-/// What is sent to the model, where that is not the usual.
+/// Words on the tools and prompt that the model is sent, where they are not the usual ones.
 fn set_in_words(provider: &str, lean: Option<bool>, context: Option<u32>) -> Option<String> {
     let is_small = context.is_some_and(|tokens| tokens < ENOUGH_CONTEXT);
     match (lean, is_small) {
@@ -189,8 +189,8 @@ fn set_in_words(provider: &str, lean: Option<bool>, context: Option<u32>) -> Opt
     }
 }
 
-/// What to do about a context that is too small, or, with Ollama, not known: it cuts what is too long without a word.
-/// `contexts` are what the server says, and what counts.
+/// Advice on a context that is too small, or not known with Ollama, which cuts long requests
+/// without a word. `contexts` are the server's own and the one that counts.
 fn mend(
     kind: ServerKind,
     (provider, model): (&str, &str),

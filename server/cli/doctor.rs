@@ -5,7 +5,7 @@
 
 mod checks;
 
-use crate::exit::Exit;
+use crate::exit::CliExit;
 use crate::plain::{plain, plain_json};
 use crate::setup;
 use ropewalk_config::{RealEnvironment, rules_file};
@@ -23,16 +23,28 @@ enum Grade {
     Bad,
 }
 
+/// Way to mend a finding. One that is not good always says it.
+#[derive(Debug, PartialEq, Eq)]
+enum Mend {
+    /// There is nothing to do.
+    Nothing,
+    /// By this.
+    By(String),
+    /// The words say it.
+    InWords,
+    /// The lines below say it.
+    InLines,
+}
+
 /// One line of the report.
 #[derive(Debug, PartialEq, Eq)]
 struct Finding {
     grade: Grade,
-    /// What it is about, in one word.
+    /// Subject of the finding, in one word.
     about: &'static str,
-    /// What was found and, if it is not good, how to mend it.
+    /// Words on what was found.
     words: String,
-    /// What mends it, where that is told apart from what was found.
-    mend: Option<&'static str>,
+    mend: Mend,
     /// Lines to be copied as they stand, which are shown below.
     lines: Vec<String>,
 }
@@ -40,37 +52,35 @@ struct Finding {
 /// How the report is given.
 #[derive(clap::Args)]
 pub(crate) struct DoctorArgs {
-    /// Print a JSON list of objects with level (ok, note, fail), about, what, and mend (or null).
+    /// Print a JSON list of objects with level (ok, note, fail), about, what, and mend (null where the level is ok).
     #[arg(long)]
     json: bool,
 }
 
 impl Finding {
-    fn new(grade: Grade, about: &'static str, words: String) -> Self {
-        Self { grade, about, words, mend: None, lines: Vec::new() }
-    }
-
-    /// The same with what mends it.
-    fn mended_by(self, mend: &'static str) -> Self {
-        Self { mend: Some(mend), ..self }
-    }
-
     fn good(about: &'static str, words: impl Into<String>) -> Self {
-        Self::new(Grade::Good, about, words.into())
+        let (words, mend, lines) = (words.into(), Mend::Nothing, Vec::new());
+        Self { grade: Grade::Good, about, words, mend, lines }
     }
 
-    fn fair(about: &'static str, words: impl Into<String>) -> Self {
-        Self::new(Grade::Fair, about, words.into())
+    fn fair(about: &'static str, words: impl Into<String>, mend: impl Into<String>) -> Self {
+        let mend = Mend::By(mend.into());
+        Self { grade: Grade::Fair, mend, ..Self::good(about, words) }
     }
 
-    fn bad(about: &'static str, words: impl Into<String>) -> Self {
-        Self::new(Grade::Bad, about, words.into())
+    fn bad(about: &'static str, words: impl Into<String>, mend: impl Into<String>) -> Self {
+        Self { grade: Grade::Bad, ..Self::fair(about, words, mend) }
+    }
+
+    /// One whose words say what to do, as those of errors and of problems do.
+    fn told(grade: Grade, about: &'static str, words: impl Into<String>) -> Self {
+        Self { grade, mend: Mend::InWords, ..Self::good(about, words) }
     }
 }
 
-/// Looks at everything and prints the report. `flags` are those of `-c`. [`Exit::Done`] when all that is
-/// needed is there, else [`Exit::Error`].
-pub(crate) fn doctor(args: &DoctorArgs, flags: Vec<String>) -> anyhow::Result<Exit> {
+/// Looks at everything and prints the report. `flags` are those of `-c`. [`CliExit::Done`] when all that is
+/// needed is there, else [`CliExit::Error`].
+pub(crate) fn doctor(args: &DoctorArgs, flags: Vec<String>) -> anyhow::Result<CliExit> {
     let mut findings = vec![Finding::good(
         "ropewalk",
         format!(
@@ -99,6 +109,7 @@ pub(crate) fn doctor(args: &DoctorArgs, flags: Vec<String>) -> anyhow::Result<Ex
     findings.extend(checks::trust(&config));
     findings.extend(checks::programs());
     findings.push(checks::commands(&config)?);
+    findings.push(checks::team(&config));
     findings.push(checks::state(setup::state_folder()));
     findings.extend(checks::sessions(setup::sessions()));
     findings.push(checks::root(current, std::env::home_dir()));
@@ -115,7 +126,7 @@ pub(crate) fn doctor(args: &DoctorArgs, flags: Vec<String>) -> anyhow::Result<Ex
     };
     // One that is closed shows nothing; the exit code says it all the same.
     let _ = writeln!(std::io::stdout(), "{told}");
-    Ok(if worked { Exit::Done } else { Exit::Error })
+    Ok(if worked { CliExit::Done } else { CliExit::Error })
 }
 
 impl Grade {
@@ -130,9 +141,12 @@ impl Grade {
 
 fn json(findings: &[Finding]) -> String {
     let object = |Finding { grade, about, words, mend, lines }: &Finding| {
-        let lines = Some(lines.join("\n")).filter(|lines| !lines.is_empty());
-        let mend = mend.map(str::to_owned).into_iter().chain(lines).collect::<Vec<_>>().join("\n");
-        let mend = Some(mend).filter(|mend| !mend.is_empty());
+        let mend = match mend {
+            Mend::Nothing => None,
+            Mend::By(mend) => Some(mend.clone()),
+            Mend::InWords => Some(words.clone()),
+            Mend::InLines => Some(lines.join("\n")),
+        };
         serde_json::json!({ "level": grade.word(), "about": about, "what": words, "mend": mend })
     };
     findings.iter().map(object).collect::<serde_json::Value>().to_string()
@@ -144,7 +158,10 @@ fn report(findings: &[Finding]) -> String {
             Grade::Bad => "FAIL",
             grade => grade.word(),
         };
-        let mend = finding.mend.map(|mend| format!(": {mend}")).unwrap_or_default();
+        let mend = match &finding.mend {
+            Mend::By(mend) => format!(": {mend}"),
+            _ => String::new(),
+        };
         let words = plain(&format!("{}{mend}", finding.words)).replace('\n', " ");
         let lines = finding.lines.iter().map(|line| format!("\n{:16}{}", "", plain(line)));
         format!("{mark:<5} {:<9} {words}{}", finding.about, lines.collect::<String>())

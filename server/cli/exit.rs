@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 /// How a command ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Exit {
+pub(crate) enum CliExit {
     /// The turn ended well, or all is set up.
     Done,
     /// The turn, or the program, could not go on.
@@ -31,22 +31,22 @@ pub(crate) enum Exit {
 }
 
 /// Every exit, its code and what it means, in the order of the codes.
-const EXITS: &[(Exit, u8, &str)] = &[
-    (Exit::Done, 0, "done"),
-    (Exit::Error, 1, "error: it could not go on, and says why"),
-    (Exit::Usage, 2, "the command line is wrong"),
-    (Exit::MaxTokens, 3, "the answer was cut at the bound for output tokens"),
-    (Exit::MaxSteps, 4, "stopped at the bound for steps"),
-    (Exit::Refusal, 5, "the model declined"),
+const EXITS: &[(CliExit, u8, &str)] = &[
+    (CliExit::Done, 0, "done"),
+    (CliExit::Error, 1, "error: it could not go on, and says why"),
+    (CliExit::Usage, 2, "the command line is wrong"),
+    (CliExit::MaxTokens, 3, "the answer was cut at the bound for output tokens"),
+    (CliExit::MaxSteps, 4, "stopped at the bound for steps"),
+    (CliExit::Refusal, 5, "the model declined"),
     (
-        Exit::Proposed,
+        CliExit::Proposed,
         6,
         "done, with changes proposed and not written (those of earlier runs included)",
     ),
-    (Exit::Budget, 7, "stopped because a budget of tokens or money is used up"),
-    (Exit::CheckFailed, 8, "done, but the check at its end failed (whatever is proposed)"),
+    (CliExit::Budget, 7, "stopped because a budget of tokens or money is used up"),
+    (CliExit::CheckFailed, 8, "done, but the check at its end failed (whatever is proposed)"),
     // By custom 128 and the number of the signal SIGINT.
-    (Exit::Interrupted, 130, "interrupted by Ctrl-C, a signal, or a closed standard output"),
+    (CliExit::Interrupted, 130, "interrupted by Ctrl-C, a signal, or a closed standard output"),
 ];
 
 /// `ropewalk demo` was asked for an editor that is not there; for tests/run, too, 3 means that something was
@@ -54,19 +54,19 @@ const EXITS: &[(Exit, u8, &str)] = &[
 #[cfg(feature = "demo")]
 pub(crate) const NO_EDITOR: u8 = 3;
 
-impl Exit {
+impl CliExit {
     /// The end of a turn. `failed`: so did its last check. `proposed`: changes are left that nobody has accepted.
-    pub(crate) fn of(stop: StopReason, failed: bool, proposed: bool) -> Exit {
+    pub(crate) fn of(stop: StopReason, failed: bool, proposed: bool) -> CliExit {
         match stop {
-            StopReason::EndTurn if failed => Exit::CheckFailed,
-            StopReason::EndTurn if proposed => Exit::Proposed,
-            StopReason::EndTurn => Exit::Done,
-            StopReason::MaxTokens => Exit::MaxTokens,
-            StopReason::MaxSteps => Exit::MaxSteps,
-            StopReason::Budget => Exit::Budget,
-            StopReason::Refusal => Exit::Refusal,
-            StopReason::Interrupted => Exit::Interrupted,
-            StopReason::Error => Exit::Error,
+            StopReason::EndTurn if failed => CliExit::CheckFailed,
+            StopReason::EndTurn if proposed => CliExit::Proposed,
+            StopReason::EndTurn => CliExit::Done,
+            StopReason::MaxTokens => CliExit::MaxTokens,
+            StopReason::MaxSteps => CliExit::MaxSteps,
+            StopReason::Budget => CliExit::Budget,
+            StopReason::Refusal => CliExit::Refusal,
+            StopReason::Interrupted => CliExit::Interrupted,
+            StopReason::Error => CliExit::Error,
         }
     }
 
@@ -77,8 +77,8 @@ impl Exit {
     }
 }
 
-impl From<Exit> for ExitCode {
-    fn from(exit: Exit) -> ExitCode {
+impl From<CliExit> for ExitCode {
+    fn from(exit: CliExit) -> ExitCode {
         ExitCode::from(exit.code())
     }
 }
@@ -90,11 +90,11 @@ pub(crate) fn table() -> String {
 
 /// The codes of a command that runs no turn, for its help.
 pub(crate) fn short_table() -> String {
-    let exits = [Exit::Done, Exit::Error, Exit::Usage];
+    let exits = [CliExit::Done, CliExit::Error, CliExit::Usage];
     listed(&EXITS.iter().filter(|(exit, ..)| exits.contains(exit)).collect::<Vec<_>>())
 }
 
-fn listed(exits: &[&(Exit, u8, &str)]) -> String {
+fn listed(exits: &[&(CliExit, u8, &str)]) -> String {
     let mut table = "Exit codes:".to_owned();
     for (_, code, meaning) in exits {
         table.push_str(&format!("\n  {code:>3}  {meaning}"));
@@ -104,15 +104,15 @@ fn listed(exits: &[&(Exit, u8, &str)]) -> String {
 
 /// Something is wrong with the command line: one sentence that says what to do.
 #[derive(Debug)]
-pub(crate) struct Usage(pub(crate) String);
+pub(crate) struct UsageError(pub(crate) String);
 
-impl std::fmt::Display for Usage {
+impl std::fmt::Display for UsageError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.0)
     }
 }
 
-impl std::error::Error for Usage {}
+impl std::error::Error for UsageError {}
 
 #[cfg(test)]
 mod tests {
@@ -121,16 +121,16 @@ mod tests {
     #[test]
     fn every_exit_has_a_code_of_its_own() {
         let all = [
-            Exit::Done,
-            Exit::Error,
-            Exit::Usage,
-            Exit::MaxTokens,
-            Exit::MaxSteps,
-            Exit::Refusal,
-            Exit::Proposed,
-            Exit::Budget,
-            Exit::CheckFailed,
-            Exit::Interrupted,
+            CliExit::Done,
+            CliExit::Error,
+            CliExit::Usage,
+            CliExit::MaxTokens,
+            CliExit::MaxSteps,
+            CliExit::Refusal,
+            CliExit::Proposed,
+            CliExit::Budget,
+            CliExit::CheckFailed,
+            CliExit::Interrupted,
         ];
         assert_eq!(EXITS.iter().map(|(exit, ..)| *exit).collect::<Vec<_>>(), all);
         assert!(EXITS.is_sorted_by(|(_, a, _), (_, b, _)| a < b), "sorted, and no code twice");
@@ -139,13 +139,13 @@ mod tests {
     #[test]
     fn only_a_good_end_is_a_proposal() {
         for (stop, failed, proposed, exit) in [
-            (StopReason::EndTurn, false, true, Exit::Proposed),
-            (StopReason::EndTurn, false, false, Exit::Done),
-            (StopReason::EndTurn, true, true, Exit::CheckFailed),
-            (StopReason::EndTurn, true, false, Exit::CheckFailed),
-            (StopReason::MaxSteps, true, true, Exit::MaxSteps),
+            (StopReason::EndTurn, false, true, CliExit::Proposed),
+            (StopReason::EndTurn, false, false, CliExit::Done),
+            (StopReason::EndTurn, true, true, CliExit::CheckFailed),
+            (StopReason::EndTurn, true, false, CliExit::CheckFailed),
+            (StopReason::MaxSteps, true, true, CliExit::MaxSteps),
         ] {
-            assert_eq!(Exit::of(stop, failed, proposed), exit, "{stop} {failed} {proposed}");
+            assert_eq!(CliExit::of(stop, failed, proposed), exit, "{stop} {failed} {proposed}");
         }
     }
 }

@@ -33,7 +33,7 @@ pub(crate) fn key_of(command: KeyCommand) -> LazyKey {
     })
 }
 
-/// What it prints; the error says what went wrong, without any of that.
+/// Output of the command; the error says how it failed, without any of the output.
 async fn printed(command: &KeyCommand) -> Result<String, String> {
     let mut program = match command {
         KeyCommand::Shell(line) => {

@@ -3,7 +3,7 @@
 //! Never on standard output, which belongs to the protocol and to answers. Keys are in no trace: the type
 //! that holds one can't be printed.
 
-use crate::exit::Usage;
+use crate::exit::UsageError;
 use crate::plain;
 use ropewalk_config::DEFAULT_LOG;
 use std::fs::{File, OpenOptions};
@@ -51,7 +51,7 @@ pub(crate) fn start(
     match file {
         Some(path) => {
             let file = open(path).map_err(|error| {
-                Usage(format!("The log {} can't be opened: {error}.", path.display()))
+                UsageError(format!("The log {} can't be opened: {error}.", path.display()))
             })?;
             let _ = lines.with_writer(Mutex::new(file)).try_init();
             Ok(None)

@@ -21,11 +21,13 @@ mod serve;
 mod sessions;
 mod setup;
 mod setup_neovim;
+mod team;
 mod terminal;
 mod trust;
+mod worker;
 
 use clap::{CommandFactory, Parser, Subcommand};
-use exit::{Exit, Usage};
+use exit::{CliExit, UsageError};
 use ropewalk_commands::command::INSIDE;
 use ropewalk_tools::danger::INSIDE_OF_ITSELF;
 use std::io::IsTerminal;
@@ -37,7 +39,7 @@ use std::process::ExitCode;
 #[command(version, about)]
 struct Cli {
     #[command(subcommand)]
-    command: Option<Command>,
+    command: Option<CliCommand>,
     /// Set a key of the configuration, as in `-c limits.steps=10`. May be given more than once.
     #[arg(short = 'c', value_name = "KEY=VALUE", global = true)]
     set: Vec<String>,
@@ -47,7 +49,7 @@ struct Cli {
 }
 
 #[derive(Subcommand)]
-enum Command {
+enum CliCommand {
     /// Serve an editor over standard input and output.
     Lsp {
         /// Accepted because editors pass it; standard input and output are the only transport.
@@ -84,6 +86,12 @@ enum Command {
     /// Show what a folder's configuration asks for, and say whether it may.
     #[command(after_help = exit::short_table())]
     Trust(trust::TrustArgs),
+    /// Work in a team: find tasks on its board, do them in a checkout, hand the changes to its lead's review.
+    #[command(after_help = exit::table())]
+    Worker(worker::WorkerArgs),
+    /// Look at a team's board, or put a task on it.
+    #[command(after_help = exit::short_table())]
+    Team(team::TeamArgs),
 }
 
 fn main() -> ExitCode {
@@ -95,7 +103,7 @@ fn main() -> ExitCode {
         Ok(code) => code,
         Err(error) => {
             plain::say(&format!("{error:#}"));
-            let exit = if error.is::<Usage>() { Exit::Usage } else { Exit::Error };
+            let exit = if error.is::<UsageError>() { CliExit::Usage } else { CliExit::Error };
             exit.into()
         }
     }
@@ -105,7 +113,7 @@ fn main() -> ExitCode {
 /// agent in an agent's command would have no review and no end.
 fn outside_of_commands(cli: Cli) -> anyhow::Result<Cli> {
     match std::env::var_os(INSIDE) {
-        Some(_) => anyhow::bail!(Usage(INSIDE_OF_ITSELF.to_owned())),
+        Some(_) => anyhow::bail!(UsageError(INSIDE_OF_ITSELF.to_owned())),
         None => Ok(cli),
     }
 }
@@ -113,33 +121,35 @@ fn outside_of_commands(cli: Cli) -> anyhow::Result<Cli> {
 fn choose(cli: Cli) -> anyhow::Result<ExitCode> {
     let command = match cli.command {
         Some(command) => command,
-        None if !std::io::stdin().is_terminal() => Command::Lsp { stdio: true },
+        None if !std::io::stdin().is_terminal() => CliCommand::Lsp { stdio: true },
         None => {
             // A terminal that is gone needs no help.
             let _ = Cli::command().print_help();
-            return Ok(Exit::Usage.into());
+            return Ok(CliExit::Usage.into());
         }
     };
     // Only the server has a standard error that nobody reads as its answer.
     let default = match command {
-        Command::Lsp { .. } => log::WithoutFile::StandardError,
+        CliCommand::Lsp { .. } => log::WithoutFile::StandardError,
         _ => log::WithoutFile::Nowhere,
     };
     let filter = setup::config(Vec::new(), cli.set.clone()).log;
     let _log = log::start(cli.log.as_deref(), default, &filter)?;
     guard::close();
     match command {
-        Command::Lsp { .. } => serve::lsp(cli.set),
-        Command::Run(args) => run::run(args, cli.set).map(ExitCode::from),
-        Command::Diff(args) => review::diff(args).map(ExitCode::from),
-        Command::Accept(args) => review::accept(args, cli.set).map(ExitCode::from),
-        Command::Reject(args) => review::reject(args, cli.set).map(ExitCode::from),
+        CliCommand::Lsp { .. } => serve::lsp(cli.set),
+        CliCommand::Run(args) => run::run(args, cli.set).map(ExitCode::from),
+        CliCommand::Diff(args) => review::diff(args).map(ExitCode::from),
+        CliCommand::Accept(args) => review::accept(args, cli.set).map(ExitCode::from),
+        CliCommand::Reject(args) => review::reject(args, cli.set).map(ExitCode::from),
         #[cfg(feature = "demo")]
-        Command::Demo(args) => demo::demo(args),
-        Command::Doctor(args) => doctor::doctor(&args, cli.set).map(ExitCode::from),
-        Command::Setup(args) => setup_neovim::setup(&args).map(ExitCode::from),
-        Command::Models => available::models(cli.set).map(ExitCode::from),
-        Command::Sessions(args) => sessions::sessions(args, cli.set).map(ExitCode::from),
-        Command::Trust(args) => trust::trust(args, cli.set).map(ExitCode::from),
+        CliCommand::Demo(args) => demo::demo(args),
+        CliCommand::Doctor(args) => doctor::doctor(&args, cli.set).map(ExitCode::from),
+        CliCommand::Setup(args) => setup_neovim::setup(&args).map(ExitCode::from),
+        CliCommand::Models => available::models(cli.set).map(ExitCode::from),
+        CliCommand::Sessions(args) => sessions::sessions(args, cli.set).map(ExitCode::from),
+        CliCommand::Trust(args) => trust::trust(args, cli.set).map(ExitCode::from),
+        CliCommand::Worker(args) => worker::worker(args, cli.set).map(ExitCode::from),
+        CliCommand::Team(args) => team::team(args, cli.set).map(ExitCode::from),
     }
 }

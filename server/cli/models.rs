@@ -1,11 +1,11 @@
 //! The one place that names concrete models: from a configuration to a `Model`. Nothing is sent from here.
 
 use crate::key_command::key_of;
-use ropewalk_config::{Config, Environment, KeyCommand, Layer, Provider};
-use ropewalk_host::ModelFactory;
+use ropewalk_config::{BoardAddress, Config, ConfigLayer, Environment, KeyCommand, Provider};
+use ropewalk_host::{ModelFactory, network};
 use ropewalk_model::{
-    ApiKey, AskedModel, Header, Http, Keys, LazyKey, Model, Network, Patience, Protocol,
-    ServerConfig, ServerModel,
+    ApiKey, AskedModel, Header, Http, Keys, LazyKey, Model, Patience, Protocol, ServerConfig,
+    ServerModel,
 };
 use ropewalk_protocol::ModelLimits;
 use std::collections::HashMap;
@@ -13,13 +13,13 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// What to say when no model is set up.
+/// Words for the user when no model is set up.
 const NO_MODEL: &str = "No model is set up: put a key into ANTHROPIC_API_KEY, or start Ollama: `ollama serve`, \
                         with `model = \"ollama/NAME\"`, or set `model` and its provider in ~/.config/ropewalk/config.toml; `ropewalk doctor` shows what is there.";
 
 /// Keys that programs print, for as long as this process lives: a model is made anew with each change of the
 /// configuration, and nobody is to type a passphrase again for that.
-type Asked = Mutex<HashMap<KeyCommand, LazyKey>>;
+type KeyCache = Mutex<HashMap<KeyCommand, LazyKey>>;
 
 /// Variables that customarily hold keys of model servers, configured or not.
 const KEY_VARIABLES: &[&str] = &[
@@ -48,18 +48,9 @@ impl Clients {
     }
 }
 
-/// Proxies and certificates: as the environment has them, but that the configuration's file of certificates counts.
-pub(crate) fn network(config: &Config, environment: &dyn Environment) -> Network {
-    let mut network = Network::from_env(|name| environment.var(name));
-    if let Some(file) = &config.ca_file {
-        network.ca_file = Some(file.clone());
-    }
-    network
-}
-
 /// A factory over HTTP clients that are built at the first request.
 pub(crate) fn factory(environment: Arc<dyn Environment + Send + Sync>) -> ModelFactory {
-    let (clients, asked) = (Clients::default(), Asked::default());
+    let (clients, asked) = (Clients::default(), KeyCache::default());
     Arc::new(move |config| {
         let http = clients.of(config, &*environment);
         model_of(config, &*environment, &http, &asked)
@@ -85,7 +76,7 @@ fn model_of(
     config: &Config,
     environment: &dyn Environment,
     http: &Http,
-    asked: &Asked,
+    asked: &KeyCache,
 ) -> Result<Arc<dyn Model>, String> {
     let (provider, mut server) = server_of(config, environment)?;
     if let Some(words) = why_not_asked(&server) {
@@ -155,7 +146,7 @@ fn patience(config: &Config) -> Patience {
     let first = Duration::from_secs(u64::from(limits.first_byte_seconds));
     let idle = Duration::from_secs(u64::from(limits.idle_seconds));
     match config.provenance("limits.first_byte_seconds").layer {
-        Layer::BuiltIn => Patience { first, idle, ..Patience::default() },
+        ConfigLayer::BuiltIn => Patience { first, idle, ..Patience::default() },
         _ => Patience { first, first_on_loopback: first, pings: first, idle },
     }
 }
@@ -171,7 +162,9 @@ fn keys(config: &Config, environment: &dyn Environment) -> Keys {
     let headers: Vec<Header> =
         config.headers.iter().map(|(name, value)| header(name, value)).collect();
     let secrets = headers.iter().flat_map(Header::secrets).map(str::to_owned);
-    Keys::new(variables.filter_map(|variable| environment.var(variable)).chain(secrets))
+    let boards = config.boards.iter().flat_map(BoardAddress::secrets);
+    let held = variables.filter_map(|variable| environment.var(variable));
+    Keys::new(held.chain(secrets).chain(boards))
 }
 
 #[cfg(test)]

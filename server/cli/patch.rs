@@ -3,11 +3,11 @@
 
 use crate::plain::{plain_line, say};
 use crate::sessions::in_units;
-use crate::terminal::{ADDED, CALL, HEADER, Look, REMOVED};
+use crate::terminal::{ADDED, CALL, HEADER, OutputLook, REMOVED};
 use ropewalk_workspace::{Patch, PatchFile};
 
 /// The text for standard output.
-pub(crate) fn printed(patch: &Patch, look: Look) -> Vec<u8> {
+pub(crate) fn printed(patch: &Patch, look: OutputLook) -> Vec<u8> {
     if !look.is_terminal {
         return patch.to_bytes();
     }
@@ -21,7 +21,7 @@ pub(crate) fn say_left_out(patch: &Patch) {
     }
 }
 
-fn on_screen(file: &PatchFile, look: Look) -> String {
+fn on_screen(file: &PatchFile, look: OutputLook) -> String {
     let mut out = String::new();
     for line in lines(&file.header) {
         // Ids are for git, and for nobody's eyes.
@@ -84,7 +84,7 @@ mod tests {
             file("diff --git a/b b/b\n", "GIT binary patch\n", Some((5, 10_000))),
         ];
         let patch = Patch { files, left_out: Vec::new() };
-        let look = |is_terminal, colours| Look { is_terminal, colours };
+        let look = |is_terminal, colours| OutputLook { is_terminal, colours };
         let text = |look| String::from_utf8(printed(&patch, look)).unwrap();
         assert_eq!(
             text(look(true, false)),

@@ -1,6 +1,6 @@
-//! What the command line says, made harmless for a terminal.
+//! Words of the command line, made harmless for a terminal.
 //!
-//! What is made of words is with the tools, for every front end; here is what only a terminal needs.
+//! Words that every front end makes harmless are with the tools; here is the part that only a terminal needs.
 
 use crate::terminal;
 pub(crate) use ropewalk_text::plain::{Plain, plain, plain_line};

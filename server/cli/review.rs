@@ -3,16 +3,16 @@
 //! Accepting is done as behind an editor for files that are not open: with ledger and journal, so that it can be undone
 //! later. A session that another Ropewalk has open is reviewed there.
 
-use crate::exit::{Exit, Usage};
+use crate::exit::{CliExit, UsageError};
 use crate::in_words::runtime;
 use crate::patch::{printed, say_left_out};
 use crate::plain::{plain_line, say};
 use crate::sessions::{find, here, in_words};
-use crate::terminal::{Look, above};
+use crate::terminal::{OutputLook, above};
 use crate::{models, setup};
 use anyhow::{Context, bail};
 use clap::Args;
-use ropewalk_agent::journal::store::Listed;
+use ropewalk_agent::journal::store::SessionListing;
 use ropewalk_config::RealEnvironment;
 use ropewalk_host::time::ago;
 use ropewalk_host::{Host, HostOptions, ReviewSnapshot, Sessions};
@@ -64,9 +64,9 @@ struct WhichArgs {
 const LEAVE: Duration = Duration::from_millis(500);
 
 /// Prints the diff.
-pub(crate) fn diff(args: DiffArgs) -> anyhow::Result<Exit> {
+pub(crate) fn diff(args: DiffArgs) -> anyhow::Result<CliExit> {
     let sessions = setup::sessions().context(setup::NO_HOME)?;
-    let Some(meant) = meant(&sessions, &args.which)? else { return Ok(Exit::Done) };
+    let Some(meant) = meant(&sessions, &args.which)? else { return Ok(CliExit::Done) };
     let past = sessions.read(&meant.id).map_err(in_words)?;
     let root = |folder| (String::new(), folder);
     let roots = folders_of(&past.head.roots)?.into_iter().map(root).collect();
@@ -86,25 +86,25 @@ pub(crate) fn diff(args: DiffArgs) -> anyhow::Result<Exit> {
     // One that is closed has seen enough.
     let _ = above(|| {
         let mut out = std::io::stdout();
-        out.write_all(&printed(&patch, Look::of_output())).and_then(|()| out.flush())
+        out.write_all(&printed(&patch, OutputLook::of_output())).and_then(|()| out.flush())
     });
     say_left_out(&patch);
-    Ok(Exit::Done)
+    Ok(CliExit::Done)
 }
 
 /// Writes the changes. `flags` are those of `-c`.
-pub(crate) fn accept(args: AcceptArgs, flags: Vec<String>) -> anyhow::Result<Exit> {
+pub(crate) fn accept(args: AcceptArgs, flags: Vec<String>) -> anyhow::Result<CliExit> {
     review(args.which, flags, "accept", Op::Accept)
 }
 
 /// Drops the changes. `flags` are those of `-c`.
-pub(crate) fn reject(args: RejectArgs, flags: Vec<String>) -> anyhow::Result<Exit> {
+pub(crate) fn reject(args: RejectArgs, flags: Vec<String>) -> anyhow::Result<CliExit> {
     let RejectArgs { which, reason } = args;
     review(which, flags, "reject", |selection| Op::Reject(selection, reason))
 }
 
 /// Writes all changes of a session into the files.
-pub(crate) fn accept_all(session: String, flags: Vec<String>) -> anyhow::Result<Exit> {
+pub(crate) fn accept_all(session: String, flags: Vec<String>) -> anyhow::Result<CliExit> {
     accept(AcceptArgs { which: WhichArgs::all_of(session) }, flags)
 }
 
@@ -113,7 +113,7 @@ pub(crate) fn reject_all(
     session: String,
     reason: Option<String>,
     flags: Vec<String>,
-) -> anyhow::Result<Exit> {
+) -> anyhow::Result<CliExit> {
     reject(RejectArgs { which: WhichArgs::all_of(session), reason }, flags)
 }
 
@@ -128,9 +128,9 @@ fn review(
     flags: Vec<String>,
     verb: &str,
     op: impl FnOnce(Selection) -> Op,
-) -> anyhow::Result<Exit> {
+) -> anyhow::Result<CliExit> {
     let sessions = setup::sessions().context(setup::NO_HOME)?;
-    let Some(meant) = meant(&sessions, &which)? else { return Ok(Exit::Done) };
+    let Some(meant) = meant(&sessions, &which)? else { return Ok(CliExit::Done) };
     let folders = folders_of(&meant.roots)?;
     let environment = Arc::new(RealEnvironment);
     // Nothing is prompted, so nobody is asked.
@@ -145,7 +145,7 @@ fn review(
         let selection = chosen(before.review.hunks(), &which.files)?;
         if before.review.pending() == 0 {
             say_nothing_waits(&sessions, &meant);
-            return Ok(Exit::Done);
+            return Ok(CliExit::Done);
         }
         let failed = reviewed(&host, events, op(selection)).await;
         let left = host.snapshot(None);
@@ -158,7 +158,7 @@ fn review(
 }
 
 /// Opens the session, and says what of it can't be brought back.
-async fn resume(host: &Arc<Host>, meant: &Listed, verb: &str) -> anyhow::Result<()> {
+async fn resume(host: &Arc<Host>, meant: &SessionListing, verb: &str) -> anyhow::Result<()> {
     let request = Request::to(Some(meant.id.as_str()), Op::Resume { beside: false });
     match host.handle(request).await {
         Ok(Reply::Resumed(session)) => say_not_restored(&session.lost),
@@ -194,7 +194,12 @@ async fn reviewed(
 }
 
 /// Says what was done.
-fn told(verb: &str, before: &ReviewSnapshot, left: &ReviewSnapshot, failed: Vec<String>) -> Exit {
+fn told(
+    verb: &str,
+    before: &ReviewSnapshot,
+    left: &ReviewSnapshot,
+    failed: Vec<String>,
+) -> CliExit {
     let ids: HashSet<HunkId> = left.hunks().map(|hunk| hunk.id).collect();
     let done = Counts::of(before.hunks().filter(|hunk| !ids.contains(&hunk.id)));
     for why in &failed {
@@ -210,7 +215,7 @@ fn told(verb: &str, before: &ReviewSnapshot, left: &ReviewSnapshot, failed: Vec<
     if left.changes > 0 {
         say(&format!("{}.", left.waiting()));
     }
-    if failed.is_empty() { Exit::Done } else { Exit::Error }
+    if failed.is_empty() { CliExit::Done } else { CliExit::Error }
 }
 
 /// How many changes in how many files.
@@ -241,7 +246,7 @@ impl std::fmt::Display for Counts {
 }
 
 /// The session that is meant; none, and said so, where there is none at all.
-fn meant(sessions: &Sessions, which: &WhichArgs) -> anyhow::Result<Option<Listed>> {
+fn meant(sessions: &Sessions, which: &WhichArgs) -> anyhow::Result<Option<SessionListing>> {
     let folders = setup::current_name();
     if let Some(text) = &which.session {
         let id = find(sessions, text)?;
@@ -260,7 +265,7 @@ fn meant(sessions: &Sessions, which: &WhichArgs) -> anyhow::Result<Option<Listed
 }
 
 /// Says that nothing waits, and where something does.
-fn say_nothing_waits(sessions: &Sessions, meant: &Listed) {
+fn say_nothing_waits(sessions: &Sessions, meant: &SessionListing) {
     say(&format!("Nothing waits for review in {}.", named(meant)));
     let all = here(sessions.list(), &meant.roots);
     let others = (1..).zip(&all).filter(|(_, one)| one.id != meant.id && one.summary.pending > 0);
@@ -281,7 +286,7 @@ pub(crate) fn say_not_restored(changes: &[String]) {
 }
 
 /// A session by its title, for people.
-fn named(one: &Listed) -> String {
+fn named(one: &SessionListing) -> String {
     let title = match plain_line(&one.summary.title) {
         empty if empty.trim().is_empty() => "the session".to_owned(),
         title => format!("“{}”", crate::terminal::cut(&title, 60)),
@@ -321,7 +326,7 @@ fn chosen<'a>(
         ids.extend(hunks.clone().filter(is_meant).map(|hunk| hunk.id.0));
         if ids.len() == before {
             let shown = file.display();
-            bail!(Usage(format!(
+            bail!(UsageError(format!(
                 "Nothing waits for review in {shown}: `ropewalk diff` shows all that does."
             )));
         }

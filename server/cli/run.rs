@@ -8,27 +8,27 @@ mod feed;
 mod kept;
 mod prompt;
 mod show;
-mod signals;
+pub(crate) mod signals;
 mod slash;
 mod tape;
 mod watch;
 mod words;
 
-use crate::exit::{Exit, Usage};
+use crate::exit::{CliExit, UsageError};
 use crate::in_words::runtime;
 use crate::plain::say;
 use crate::review::Counts;
 use crate::sessions::prune_in_background;
-use crate::terminal::{self, Look};
+use crate::terminal::{self, OutputLook};
 use crate::{models, setup};
 use feed::Feed;
-use kept::Which;
-use ropewalk_config::{Config, Layer, Problem, RealEnvironment};
+use kept::SessionChoice;
+use ropewalk_config::{Config, ConfigLayer, Problem, RealEnvironment};
 use ropewalk_host::{Host, HostOptions};
 use ropewalk_protocol::{Mode, Op, Prompt};
 use ropewalk_tools::Rule;
 use ropewalk_workspace::Roots;
-use show::{End, Form, Show};
+use show::{OutputForm, TurnEnding, TurnPrinter};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -69,15 +69,15 @@ pub(crate) struct RunArgs {
 const LEAVE: Duration = Duration::from_millis(500);
 
 /// Runs the request. `flags` are those of `-c`.
-pub(crate) fn run(args: RunArgs, mut flags: Vec<String>) -> anyhow::Result<Exit> {
+pub(crate) fn run(args: RunArgs, mut flags: Vec<String>) -> anyhow::Result<CliExit> {
     flags.extend(args.mode.map(|mode| format!("mode={mode}")));
     if let Some(model) = args.model {
         flags.push(format!("model={}", model_name(&model)?));
     }
     let which = match (args.goes_on, args.session) {
-        (true, _) => Which::Last,
-        (false, Some(id)) => Which::Named(id),
-        (false, None) => Which::New,
+        (true, _) => SessionChoice::Last,
+        (false, Some(id)) => SessionChoice::Named(id),
+        (false, None) => SessionChoice::New,
     };
     let folders = setup::folders(args.root)?;
     let config = setup::config(folders.clone(), flags.clone());
@@ -86,7 +86,8 @@ pub(crate) fn run(args: RunArgs, mut flags: Vec<String>) -> anyhow::Result<Exit>
     let prompt = prompt::read(args.prompt)?;
     let command = slash::read(&prompt)?;
     let which = slash::meant(which, command.as_ref());
-    let form = if args.json { Form::Json } else { Form::People(Look::of_output()) };
+    let form =
+        if args.json { OutputForm::Json } else { OutputForm::People(OutputLook::of_output()) };
     let start = kept::choose(which, &setup::names(&roots))?;
     let done = command.map(|slash| slash::at_once(slash, start.as_ref(), &flags));
     let command = match done.transpose() {
@@ -125,7 +126,7 @@ pub(crate) fn run(args: RunArgs, mut flags: Vec<String>) -> anyhow::Result<Exit>
 fn check(config: &Config, allow: &[Rule]) -> anyhow::Result<Vec<String>> {
     // A provider that the command line got wrong is a slip of the user's.
     let slip = |problem: &Problem| {
-        problem.source.layer == Layer::Flag && config.model_provider().is_none()
+        problem.source.layer == ConfigLayer::Flag && config.model_provider().is_none()
     };
     let is_said_later = |problem: &&Problem| {
         problem.key.as_deref() == Some("model")
@@ -135,17 +136,26 @@ fn check(config: &Config, allow: &[Rule]) -> anyhow::Result<Vec<String>> {
     let said_later: Vec<String> =
         config.problems.iter().filter(is_said_later).map(ToString::to_string).collect();
     let wrong = config.problems.iter().find(|problem| {
-        problem.source.layer == Layer::Flag && !said_later.contains(&problem.sentence)
+        problem.source.layer == ConfigLayer::Flag && !said_later.contains(&problem.sentence)
     });
     if let Some(wrong) = wrong {
-        anyhow::bail!(Usage(wrong.to_string()));
+        anyhow::bail!(UsageError(wrong.to_string()));
     }
+    check_allow(config, allow)?;
+    Ok(said_later)
+}
+
+/// Checks that rules may be given on the command line.
+///
+/// # Errors
+/// When the administrator keeps that.
+pub(crate) fn check_allow(config: &Config, allow: &[Rule]) -> anyhow::Result<()> {
     if let (Some(lock), false) = (config.is_locked("allow"), allow.is_empty()) {
-        anyhow::bail!(Usage(format!(
+        anyhow::bail!(UsageError(format!(
             "--allow can't be given: rules that allow are locked by {lock}."
         )));
     }
-    Ok(said_later)
+    Ok(())
 }
 
 /// The turn, from the first event to the last.
@@ -155,12 +165,12 @@ async fn turn(
     told_later: Vec<String>,
     start: Option<String>,
     prompt: String,
-    form: Form,
-) -> anyhow::Result<Exit> {
+    form: OutputForm,
+) -> anyhow::Result<CliExit> {
     let events = host.subscribe();
     let (id, resumed) = kept::begin(&host, start).await?;
     let mut feed = Feed::new(events, id.clone(), told_later);
-    let mut show = Show::new(std::io::stdout(), form, id.to_string().into());
+    let mut show = TurnPrinter::new(std::io::stdout(), form, id.to_string().into());
     resumed.iter().for_each(kept::say_resumed);
     signals::interrupt_on_signal(&host);
     let mode = set_mode(&host, config).await;
@@ -171,12 +181,12 @@ async fn turn(
         anyhow::bail!("{}.", refusal.words);
     }
     let Some((stop, message)) = watch::watch(&host, &mut feed, &mut show).await else {
-        return Ok(Exit::Error);
+        return Ok(CliExit::Error);
     };
     let patch = host.patch().await.map_err(|refusal| anyhow::anyhow!("{}.", refusal.words))?;
     let waiting = Counts::of(host.snapshot(None).review.hunks());
     let review = review_flags(&host, &id);
-    let end = End {
+    let end = TurnEnding {
         stop,
         message: message.as_deref(),
         patch: &patch,
@@ -189,7 +199,7 @@ async fn turn(
         // It goes only if it is empty.
         let _ = std::fs::remove_dir(sessions.outputs(&id));
     }
-    Ok(Exit::of(stop, show.check_failed(), waiting.changes > 0))
+    Ok(CliExit::of(stop, show.check_failed(), waiting.changes > 0))
 }
 
 /// The mode of the run: that of the command line, else one that an earlier run has left stricter.
@@ -198,7 +208,7 @@ async fn set_mode(host: &Arc<Host>, config: &Config) -> Mode {
     if kept == wanted {
         return kept;
     }
-    if config.provenance("mode").layer != Layer::Flag {
+    if config.provenance("mode").layer != ConfigLayer::Flag {
         say(&format!("The session is in mode {kept} and stays so; --mode changes that."));
         return kept;
     }
@@ -216,11 +226,11 @@ fn review_flags(host: &Host, id: &str) -> Option<String> {
 }
 
 /// The name behind `--model`, which must have both parts.
-fn model_name(text: &str) -> Result<&str, Usage> {
+fn model_name(text: &str) -> Result<&str, UsageError> {
     let is_whole = |(provider, name): (&str, &str)| !provider.is_empty() && !name.is_empty();
     match text.split_once('/').is_some_and(is_whole) {
         true => Ok(text),
-        false => Err(Usage(
+        false => Err(UsageError(
             "--model must look like PROVIDER/NAME, for example anthropic/claude-sonnet-4-5"
                 .to_owned(),
         )),

@@ -6,14 +6,14 @@
 mod prune;
 mod table;
 
-use crate::exit::{Exit, Usage};
+use crate::exit::{CliExit, UsageError};
 use crate::plain::{plain, plain_json, plain_line, say};
 use crate::setup;
 use anyhow::{Context, bail};
 use clap::{Args, Subcommand};
 use prune::PruneArgs;
 pub(crate) use prune::{in_units, prune_in_background};
-use ropewalk_agent::journal::store::Listed;
+use ropewalk_agent::journal::store::SessionListing;
 use ropewalk_agent::{SessionError, Sessions};
 use ropewalk_workspace::Roots;
 use std::collections::HashSet;
@@ -87,7 +87,7 @@ const LONGEST_NUMBER: usize = 4;
 const LONGEST_ID: usize = 64;
 
 /// Does what is asked for. `flags` are those of `-c`.
-pub(crate) fn sessions(args: SessionsArgs, flags: Vec<String>) -> anyhow::Result<Exit> {
+pub(crate) fn sessions(args: SessionsArgs, flags: Vec<String>) -> anyhow::Result<CliExit> {
     let sessions = setup::sessions().context(setup::NO_HOME)?;
     match args.action {
         None => list(&sessions, args.list)?,
@@ -99,17 +99,19 @@ pub(crate) fn sessions(args: SessionsArgs, flags: Vec<String>) -> anyhow::Result
             prune::prune(&sessions, args, setup::config(vec![], flags).keep)
         }
     }
-    Ok(Exit::Done)
+    Ok(CliExit::Done)
 }
 
 /// Checks that a text can be the start of an id. Anything else names no file.
-fn id(text: &str) -> Result<&str, Usage> {
+fn id(text: &str) -> Result<&str, UsageError> {
     let fits = |b: u8| b.is_ascii_alphanumeric() || b == b'-';
     if !text.is_empty() && text.len() <= LONGEST_ID && text.bytes().all(fits) {
         return Ok(text);
     }
     let start: String = text.chars().take(LONGEST_ID).collect();
-    Err(Usage(format!("{start:?} is no id of a session: `ropewalk sessions --all` lists them.")))
+    Err(UsageError(format!(
+        "{start:?} is no id of a session: `ropewalk sessions --all` lists them."
+    )))
 }
 
 /// The id of the session that is meant by its number in the list of the current folder, or by the start of its id.
@@ -128,7 +130,7 @@ pub(crate) fn find(sessions: &Sessions, text: &str) -> anyhow::Result<String> {
 }
 
 /// Sessions among `all` that work in one of these folders: so they are numbered, from 1.
-pub(crate) fn here(mut all: Vec<Listed>, folders: &[String]) -> Vec<Listed> {
+pub(crate) fn here(mut all: Vec<SessionListing>, folders: &[String]) -> Vec<SessionListing> {
     all.retain(|one| one.roots.iter().any(|root| folders.contains(root)));
     all
 }
@@ -170,7 +172,7 @@ fn list(sessions: &Sessions, args: ListArgs) -> anyhow::Result<()> {
         setup::folders(args.root)?.into_iter().map(|root| (String::new(), root)).collect(),
     ));
     let here = here(all.clone(), &setup::current_name());
-    let listed: Vec<&Listed> = all
+    let listed: Vec<&SessionListing> = all
         .iter()
         .filter(|one| args.all || one.roots.iter().any(|root| folders.contains(root)))
         .collect();
@@ -237,9 +239,9 @@ fn export(sessions: &Sessions, start: &str, file: &Path) -> anyhow::Result<()> {
     let written = options.open(file).and_then(|mut file| file.write_all(text.as_bytes()));
     written.map_err(|error| match error.kind() {
         std::io::ErrorKind::AlreadyExists => {
-            Usage(format!("{shown} exists, and nothing is overwritten: name a new file."))
+            UsageError(format!("{shown} exists, and nothing is overwritten: name a new file."))
         }
-        _ => Usage(format!("{shown} can't be written: {error}.")),
+        _ => UsageError(format!("{shown} can't be written: {error}.")),
     })?;
     say(&format!("Written to {shown}."));
     Ok(())
@@ -249,10 +251,10 @@ fn rename(sessions: &Sessions, start: &str, title: &str) -> anyhow::Result<()> {
     let title = plain_line(&title.replace(char::is_control, " "));
     let title = title.trim();
     if title.is_empty() {
-        bail!(Usage("The name is empty: say what the session is about.".to_owned()));
+        bail!(UsageError("The name is empty: say what the session is about.".to_owned()));
     }
     if title.chars().nth(LONGEST_TITLE).is_some() {
-        bail!(Usage(format!(
+        bail!(UsageError(format!(
             "The name is longer than {LONGEST_TITLE} characters: choose a short one."
         )));
     }
@@ -281,7 +283,7 @@ fn delete(sessions: &Sessions, start: &str, yes: bool) -> anyhow::Result<()> {
     if let (Some(lost), false) = (lost, yes) {
         let words = format!("Session {name}: {lost}.");
         if !std::io::stdin().is_terminal() {
-            bail!(Usage(format!("{words} It is deleted only with --yes.")));
+            bail!(UsageError(format!("{words} It is deleted only with --yes.")));
         }
         if !matches!(&*ask(&format!("{words} Delete it? [y/N]"))?, "y" | "yes") {
             say("Nothing is deleted.");

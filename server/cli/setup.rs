@@ -1,6 +1,7 @@
-//! What the subcommands share: the configuration for some roots, the state folder, and the sessions in it.
+//! Parts that the subcommands share: the configuration for some roots, the state folder, and the
+//! sessions in it.
 
-use crate::exit::Usage;
+use crate::exit::UsageError;
 use anyhow::Context;
 use ropewalk_config::{Config, RealEnvironment, Sources};
 use ropewalk_host::{Host, HostOptions, Sessions};
@@ -51,9 +52,11 @@ pub(crate) fn folders(named: Vec<PathBuf>) -> anyhow::Result<Vec<PathBuf>> {
         let shown = root.display();
         match root.metadata() {
             Ok(found) if found.is_dir() => {}
-            Ok(_) => anyhow::bail!(Usage(format!("{shown} is no folder: give --root a folder."))),
+            Ok(_) => {
+                anyhow::bail!(UsageError(format!("{shown} is no folder: give --root a folder.")))
+            }
             Err(error) => {
-                anyhow::bail!(Usage(format!("--root {shown} can't be worked in: {error}.")))
+                anyhow::bail!(UsageError(format!("--root {shown} can't be worked in: {error}.")))
             }
         }
     }

@@ -3,7 +3,7 @@
 //! A list beside the plugin says what was written, with the hash of each file. Only what is on it and still as it was
 //! written is overwritten or removed.
 
-use crate::exit::Exit;
+use crate::exit::CliExit;
 use crate::plain::plain;
 use anyhow::{Context, bail};
 use clap::{Args, Subcommand};
@@ -36,7 +36,7 @@ if not vim.g.loaded_ropewalk and vim.uv.fs_stat(plugin) then
 end
 ";
 
-/// What is set up.
+/// Arguments of `ropewalk setup`.
 #[derive(Args)]
 pub(crate) struct SetupArgs {
     #[command(subcommand)]
@@ -54,7 +54,7 @@ enum SetupEditor {
 }
 
 /// Sets an editor up.
-pub(crate) fn setup(args: &SetupArgs) -> anyhow::Result<Exit> {
+pub(crate) fn setup(args: &SetupArgs) -> anyhow::Result<CliExit> {
     let SetupEditor::Neovim { remove } = args.editor;
     let data = data_folder(&RealEnvironment)
         .context("there is no home folder: set HOME, or XDG_DATA_HOME")?;
@@ -126,7 +126,7 @@ fn list(data: &Path) -> anyhow::Result<BTreeMap<String, String>> {
     Ok(text.lines().filter_map(line).filter(|(path, _)| is_ours(path)).collect())
 }
 
-/// What stands in the way of writing or removing a file: somebody else wrote it, or has changed it.
+/// True if a file may not be written or removed: somebody else wrote it, or has changed it.
 fn is_foreign(file: &Path, known: Option<&String>) -> anyhow::Result<bool> {
     match fs::symlink_metadata(file) {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
@@ -140,7 +140,7 @@ fn is_foreign(file: &Path, known: Option<&String>) -> anyhow::Result<bool> {
     }
 }
 
-fn written(data: &Path) -> anyhow::Result<Exit> {
+fn written(data: &Path) -> anyhow::Result<CliExit> {
     let (files, before) = (files(), list(data)?);
     let mut foreign = Vec::new();
     for (path, text) in &files {
@@ -180,10 +180,10 @@ fn written(data: &Path) -> anyhow::Result<Exit> {
          \x20 {{ dir = \"{home}\", lazy = false }}",
         home = home.display()
     ));
-    Ok(Exit::Done)
+    Ok(CliExit::Done)
 }
 
-fn removed(data: &Path) -> anyhow::Result<Exit> {
+fn removed(data: &Path) -> anyhow::Result<CliExit> {
     let before = list(data)?;
     let mut kept = Vec::new();
     for (path, known) in &before {
@@ -199,7 +199,7 @@ fn removed(data: &Path) -> anyhow::Result<Exit> {
         _ => "Ropewalk's plugin for Neovim is removed, but for files that were changed since:",
     });
     kept.iter().for_each(|file| tell(file));
-    Ok(Exit::Done)
+    Ok(CliExit::Done)
 }
 
 fn lines(list: &BTreeMap<String, String>) -> String {

@@ -17,14 +17,14 @@ pub(crate) const HEADER: Colour = Colour("1");
 
 /// How an output is written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Look {
+pub(crate) struct OutputLook {
     /// True if it is a terminal, which could obey what is written to it.
     pub(crate) is_terminal: bool,
     /// True if it has colours, and the user wants them.
     pub(crate) colours: bool,
 }
 
-impl Look {
+impl OutputLook {
     /// Of standard output: colours where it is a terminal, unless `NO_COLOR` is set or the terminal is known to have
     /// none.
     pub(crate) fn of_output() -> Self {

@@ -3,13 +3,13 @@
 //! Meaning of an answer is the configuration's matter; nothing is answered here but by the user, at a terminal or by a
 //! flag.
 
-use crate::exit::{Exit, Usage};
+use crate::exit::{CliExit, UsageError};
 use crate::plain::{plain, plain_line, say};
 use crate::sessions::ask;
 use anyhow::{Context, bail};
 use clap::Args;
 use ropewalk_config::trust::{self, Answer, Store};
-use ropewalk_config::{Config, Environment, Layer, RealEnvironment, Sources, Untrusted};
+use ropewalk_config::{Config, ConfigLayer, Environment, RealEnvironment, Sources, TrustQuestion};
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
@@ -33,14 +33,14 @@ pub(crate) struct TrustArgs {
 }
 
 /// Does what is asked for. `flags` are those of `-c`.
-pub(crate) fn trust(args: TrustArgs, flags: Vec<String>) -> anyhow::Result<Exit> {
+pub(crate) fn trust(args: TrustArgs, flags: Vec<String>) -> anyhow::Result<CliExit> {
     let store = Store::load(&RealEnvironment).with_context(|| {
         let file = trust::file(&RealEnvironment).unwrap_or_default();
         format!("the answers in {} can't be read, so no folder is trusted", file.display())
     })?;
     if args.list {
         list(&store);
-        return Ok(Exit::Done);
+        return Ok(CliExit::Done);
     }
     let is_current = args.dir.is_none();
     let folder = folder(args.dir)?;
@@ -51,14 +51,14 @@ pub(crate) fn trust(args: TrustArgs, flags: Vec<String>) -> anyhow::Result<Exit>
             0 => format!("Nothing was answered about {shown}."),
             _ => format!("What was answered about {shown} is forgotten."),
         });
-        return Ok(Exit::Done);
+        return Ok(CliExit::Done);
     }
     let Some(asked) = asked(&folder, flags) else {
         say(&match is_current {
             true => "This folder's configuration asks for nothing special.".to_owned(),
             false => format!("The configuration of {shown} asks for nothing special."),
         });
-        return Ok(Exit::Done);
+        return Ok(CliExit::Done);
     };
     let known = store.answer(&asked.root, &asked.hash);
     let answer = match (args.yes, args.never) {
@@ -68,7 +68,7 @@ pub(crate) fn trust(args: TrustArgs, flags: Vec<String>) -> anyhow::Result<Exit>
     };
     let Some(answer) = answer else {
         say("Nothing is changed.");
-        return Ok(Exit::Done);
+        return Ok(CliExit::Done);
     };
     trust::remember(&RealEnvironment, &asked.root, &asked.hash, answer)
         .context("the answer can't be kept")?;
@@ -78,11 +78,14 @@ pub(crate) fn trust(args: TrustArgs, flags: Vec<String>) -> anyhow::Result<Exit>
             format!("{shown} is not trusted, nor asked about until it asks for something else.")
         }
     });
-    Ok(Exit::Done)
+    Ok(CliExit::Done)
 }
 
 /// Shows the question and asks it. Without a terminal that is as far as it goes.
-fn asked_at_terminal(asked: &Untrusted, known: Option<Answer>) -> anyhow::Result<Option<Answer>> {
+fn asked_at_terminal(
+    asked: &TrustQuestion,
+    known: Option<Answer>,
+) -> anyhow::Result<Option<Answer>> {
     let now = match known {
         Some(Answer::Trust) => " You trust it with that now.",
         Some(Answer::Never) => " You have said never.",
@@ -90,7 +93,9 @@ fn asked_at_terminal(asked: &Untrusted, known: Option<Answer>) -> anyhow::Result
     };
     let _ = writeln!(std::io::stdout(), "{}{now}", plain(&asked.question()));
     if !std::io::stdin().is_terminal() {
-        bail!(Usage("There is no terminal to ask in: answer with --yes or --never.".to_owned()));
+        bail!(UsageError(
+            "There is no terminal to ask in: answer with --yes or --never.".to_owned()
+        ));
     }
     Ok(match &*ask("Trust it? [y/N/never]")? {
         "y" | "yes" => Some(Answer::Trust),
@@ -107,20 +112,21 @@ fn folder(named: Option<PathBuf>) -> anyhow::Result<PathBuf> {
     };
     let shown = named.display();
     let found = std::fs::canonicalize(&named)
-        .map_err(|error| Usage(format!("{shown} can't be looked into: {error}.")))?;
+        .map_err(|error| UsageError(format!("{shown} can't be looked into: {error}.")))?;
     if !found.is_dir() {
-        bail!(Usage(format!("{shown} is no folder.")));
+        bail!(UsageError(format!("{shown} is no folder.")));
     }
     Ok(found)
 }
 
 /// Requests of the folder, whatever was answered. What is wrong with its configuration is said.
-fn asked(folder: &Path, flags: Vec<String>) -> Option<Untrusted> {
+fn asked(folder: &Path, flags: Vec<String>) -> Option<TrustQuestion> {
     let roots = vec![folder.to_owned()];
     let sources = Sources { roots, flags, known: ropewalk_host::known(), ..Sources::default() };
-    let mut config = Config::build(&sources, &Unanswered);
+    let mut config = Config::build(&sources, &UnansweredEnvironment);
     let asked = config.untrusted.pop();
-    let of_project = |problem: &&ropewalk_config::Problem| problem.source.layer == Layer::Project;
+    let of_project =
+        |problem: &&ropewalk_config::Problem| problem.source.layer == ConfigLayer::Project;
     for problem in config.problems.iter().filter(of_project) {
         // Ignoring the rest until it is trusted is the question itself.
         if asked.is_none() || problem.key.is_some() {
@@ -150,9 +156,9 @@ fn list(store: &Store) {
 }
 
 /// The real environment, as if no folder had been answered about.
-struct Unanswered;
+struct UnansweredEnvironment;
 
-impl Environment for Unanswered {
+impl Environment for UnansweredEnvironment {
     fn home(&self) -> Option<PathBuf> {
         RealEnvironment.home()
     }

@@ -1,7 +1,7 @@
 //! Commands through the whole server, in each tier: how soon an interrupted one is dead, and what a step with one
 //! costs. Bars are in the README.
 //!
-//! What a sandbox costs by itself is measured in its own room.
+//! A sandbox's own cost is measured in its own room.
 
 #![expect(clippy::indexing_slicing, reason = "a bench of known shapes may be blunt")]
 #![expect(clippy::expect_used, reason = "a bench that can't run may say so bluntly")]

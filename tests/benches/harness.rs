@@ -1,4 +1,5 @@
-//! What the benches share: rows with bars, wall time, counts of instructions by callgrind, and texts.
+//! Harness of the benches: rows with bars, wall time, counts of instructions by callgrind, and
+//! texts.
 //!
 //! Instructions are counted by running the bench itself again under valgrind, with one named piece of work
 //! done n times and then 2n times; the difference is free of start-up. Counts hardly vary between runs, so
@@ -13,7 +14,7 @@ pub(crate) struct Work {
     pub(crate) run: fn(u64),
 }
 
-/// What a value is held against.
+/// Bar that a value is held against.
 #[derive(Clone, Copy)]
 pub(crate) enum Bar {
     AtMost(f64),
@@ -49,7 +50,7 @@ pub(crate) fn main(works: &'static [Work], report: impl FnOnce(&mut Report)) {
 }
 
 impl Report {
-    /// Whether the row is asked for: its work need not be done otherwise.
+    /// True if the row is asked for: its work need not be done otherwise.
     pub(crate) fn wants(&self, name: &str) -> bool {
         self.filter.as_ref().is_none_or(|part| name.contains(part.as_str()))
     }

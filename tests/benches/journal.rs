@@ -1,4 +1,4 @@
-//! What a journal costs: while a session runs, and when one goes on. Bars are in the README.
+//! Costs of a journal: while a session runs, and when one goes on. Bars are in the README.
 
 #![expect(clippy::expect_used, reason = "a bench that can't run may say so bluntly")]
 
@@ -13,7 +13,7 @@ mod home;
 
 use agent::Agent;
 use harness::{Bar, Report, callgrind, code};
-use ropewalk_agent::journal::record::{Head, Record, VERSION};
+use ropewalk_agent::journal::record::{JournalHead, Record, VERSION};
 use ropewalk_agent::prompt::PromptFacts;
 use ropewalk_agent::session::Settings;
 use ropewalk_agent::{Journal, Past, Session, SessionConfig, Sessions};
@@ -23,7 +23,7 @@ use ropewalk_testkit::model::ScriptedReply;
 use ropewalk_text::{ChangeSet, Text};
 use ropewalk_tools::{NoCommands, Registry, Rules};
 use ropewalk_workspace::entry::Maker;
-use ropewalk_workspace::state::Kept;
+use ropewalk_workspace::state::SavedState;
 use ropewalk_workspace::{Fork, NoEditor, Proposal, ProposedChange, Roots, Workspace};
 use serde_json::json;
 use std::fs;
@@ -190,11 +190,12 @@ fn write_journal(state: &Path, root: &Path, workspace: &Arc<Workspace>) -> f64 {
         lines.push('\n');
         lines.len()
     };
-    let head = Head { version: VERSION, session: "bench".into(), at: 0, roots: vec![] };
+    let head =
+        JournalHead { version: VERSION, session: "bench".into(), at: 0, ..JournalHead::default() };
     write(Record::Journal(head));
     let said = |role, content: Vec<Block>| Record::Said { id: None, role, content: content.into() };
     let mut fork = Fork::new("bench".into());
-    let mut kept = Kept::default();
+    let mut kept = SavedState::default();
     let text = code(40_000, "\n");
     for turn in 1.. {
         let prompt = "Look at it, and make it \"better\"\n";

@@ -1,5 +1,5 @@
-//! What a command's layer costs: writing it from a view, and collecting what a command left in it. Bars are in the
-//! README.
+//! Costs of a command's layer: writing it from a view, and collecting the changes that a command
+//! left in it. Bars are in the README.
 #![expect(clippy::expect_used, reason = "a bench that can't run may say so bluntly")]
 
 #[expect(dead_code, reason = "the other benches use the rest of it")]
@@ -8,7 +8,7 @@ mod harness;
 use harness::{Bar, Report, Work, shortest};
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeValLike as _;
-use ropewalk_commands::layer::{EverDirty, Layer};
+use ropewalk_commands::layer::{BuildInputs, Layer};
 use ropewalk_workspace::{Fork, Roots, View, Workspace};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -51,7 +51,7 @@ impl Bench {
     /// the processors. On a busy machine the second says more.
     fn collect(&self, below: &str, text: &str) -> (Duration, Duration) {
         let runs = (0..10).map(|_| {
-            let (mut layer, mut ever, view) = (self.layer(), EverDirty::default(), self.view());
+            let (mut layer, mut ever, view) = (self.layer(), BuildInputs::default(), self.view());
             layer.materialise(&view, &mut ever).expect("the layer can be written");
             let started = SystemTime::now();
             for number in 0..CHANGES {
@@ -67,7 +67,7 @@ impl Bench {
     }
 }
 
-/// What this process has had of the processors.
+/// Time that this process has had of the processors.
 fn processor_time() -> Duration {
     let usage = getrusage(UsageWho::RUSAGE_SELF).expect("the system's count");
     let all = usage.user_time() + usage.system_time();
@@ -99,7 +99,7 @@ fn main() {
                 report.row(&name, milliseconds(processors), "ms", Bar::Shown);
             }
         }
-        let (mut layer, mut ever) = (bench.layer(), EverDirty::default());
+        let (mut layer, mut ever) = (bench.layer(), BuildInputs::default());
         for number in 0..10 {
             let path = bench.dir.path().join(format!("w/folder{number}/file{number}.rs"));
             let uri = format!("file://{}", path.display());

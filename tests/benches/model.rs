@@ -1,5 +1,5 @@
-//! What the model room costs for each protocol: reading replies, and writing requests of a long history. Bars are
-//! in the README.
+//! Costs of the model room for each protocol: reading replies, and writing requests of a long
+//! history. Bars are in the README.
 //!
 //! The replies are recorded ones, their delta events repeated.
 
@@ -11,7 +11,7 @@ mod harness;
 use futures::{FutureExt, StreamExt};
 use harness::{Bar, MEGABYTE, Report, code, rate, shortest};
 use ropewalk_model::{
-    Block, Delta, Http, Message, Model, Protocol, Request, Role, ServerConfig, ServerModel,
+    Block, Delta, Http, Message, Model, ModelRequest, Protocol, Role, ServerConfig, ServerModel,
 };
 use std::collections::VecDeque;
 use std::net::TcpListener;
@@ -153,7 +153,8 @@ fn request_of_a_long_history(report: &mut Report, protocol: Protocol, protocol_n
     let _inside = runtime.enter();
     // The first poll builds the body and begins to connect; what the connecting costs is taken off again.
     let first_poll = |pieces: &[ropewalk_model::Piece]| {
-        let request = Request { prelude: prelude.clone(), pieces: pieces.to_vec(), max_tokens: 1 };
+        let request =
+            ModelRequest { prelude: prelude.clone(), pieces: pieces.to_vec(), max_tokens: 1 };
         let mut stream = model.stream(request);
         let start = Instant::now();
         assert!(stream.next().now_or_never().is_none(), "it waits for the server");

@@ -1,5 +1,5 @@
-//! What accepting costs: many new files at once, one edit late in a session, and a call while much is pending. Bars are
-//! in the README.
+//! Costs of accepting: many new files at once, one edit late in a session, and a call while much is
+//! pending. Bars are in the README.
 
 #![expect(
     clippy::expect_used,
@@ -24,7 +24,7 @@ use client::{Client, did_open, processor_time, request, server, uri};
 use harness::{Bar, Report, Work};
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeValLike;
-use ropewalk_agent::journal::record::{Head, Record, VERSION};
+use ropewalk_agent::journal::record::{JournalHead, Record, VERSION};
 use ropewalk_agent::prompt::PromptFacts;
 use ropewalk_agent::session::Settings;
 use ropewalk_agent::{Session, SessionConfig, Sessions};
@@ -34,10 +34,10 @@ use ropewalk_text::{ChangeSet, Text};
 use ropewalk_tools::{NoCommands, Registry, Rules};
 use ropewalk_workspace::entry::Maker;
 use ropewalk_workspace::fork::{merge, synced};
-use ropewalk_workspace::publish::{Bounds, publish};
-use ropewalk_workspace::state::{Kept, StateRecord};
+use ropewalk_workspace::publish::{PublishBounds, publish};
+use ropewalk_workspace::state::{SavedState, StateRecord};
 use ropewalk_workspace::{
-    DocId, Fork, ForkOwner, LockedFork, NoEditor, Proposal, ProposedChange, Roots, Selection,
+    DocId, Fork, ForkOwner, HunkSelection, LockedFork, NoEditor, Proposal, ProposedChange, Roots,
     Workspace,
 };
 use serde_json::json;
@@ -263,10 +263,12 @@ fn write_journal(state: &Path, root: &Path, files: usize) {
     let maker = Maker::Call("call".into());
     fork.merge(&workspace, &view, 1, &maker, (0..files).map(one).collect());
     let roots = vec![root.display().to_string()];
-    let head = Head { version: VERSION, session: "bench".into(), at: 0, roots };
+    let head =
+        JournalHead { version: VERSION, session: "bench".into(), at: 0, roots, member: None };
     let turn = Record::Turn { turn: 1, at: 1, prompt: "Make them".into() };
     let ended = Record::Ended { turn: 1, at: 1, stop_reason: StopReason::EndTurn };
-    let states = Kept::default().record(&fork, &workspace, None).into_iter().map(Record::State);
+    let states =
+        SavedState::default().record(&fork, &workspace, None).into_iter().map(Record::State);
     let all = [Record::Journal(head), turn].into_iter().chain(states).chain([ended]);
     let line = |record| serde_json::to_string(&record).expect("a record") + "\n";
     let lines: String = all.map(line).collect();
@@ -276,10 +278,10 @@ fn write_journal(state: &Path, root: &Path, files: usize) {
 }
 
 /// Writes the state into a file, as a journal does.
-struct Lines(Mutex<(Kept, File)>, Arc<Workspace>);
+struct Lines(Mutex<(SavedState, File)>, Arc<Workspace>);
 
 impl Lines {
-    fn keep(&self, record: impl FnOnce(&mut Kept) -> Vec<StateRecord>) {
+    fn keep(&self, record: impl FnOnce(&mut SavedState) -> Vec<StateRecord>) {
         let (kept, file) = &mut *self.0.lock().expect("whole");
         for record in record(kept) {
             let line = serde_json::to_string(&record).expect("a record") + "\n";
@@ -365,16 +367,16 @@ fn late_edit(report: &mut Report) {
     let root = folder();
     let (workspace, fork) = pending(root.path(), 100);
     let file = tempfile::tempfile().expect("a file");
-    let lines = Lines(Mutex::new((Kept::default(), file)), workspace.clone());
+    let lines = Lines(Mutex::new((SavedState::default(), file)), workspace.clone());
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
     let runtime = runtime.expect("a runtime");
     let mut times = Vec::new();
     for edit in 0..2_050 {
         let start = own_time();
         propose(&workspace, &fork, edit % 100, edit as u64 + 1);
-        let bounds = Bounds::default();
+        let bounds = PublishBounds::default();
         let owner = Journalled(&fork, &lines);
-        let published = publish(&workspace, &NoEditor, &owner, &Selection::All, bounds);
+        let published = publish(&workspace, &NoEditor, &owner, &HunkSelection::All, bounds);
         assert_eq!(runtime.block_on(published).failed, []);
         let fork = fork.lock().expect("whole");
         lines.keep(|kept| kept.record(&fork, &workspace, None));
@@ -389,7 +391,7 @@ fn late_edit(report: &mut Report) {
     report.row(name, around(2_000) / around(100), "times", Bar::AtMost(1.3));
 }
 
-/// What a call looks at while so many files have a pending change.
+/// Looks as a call does, while so many files have a pending change.
 fn call(files: usize) {
     let root = folder();
     let (workspace, fork) = pending(root.path(), files);

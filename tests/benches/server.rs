@@ -1,5 +1,5 @@
-//! What the whole server costs: start, a keystroke, a turn, an edit on its way to the editor. Bars are in the
-//! README.
+//! Costs of the whole server: start, a keystroke, a turn, an edit on its way to the editor. Bars
+//! are in the README.
 //!
 //! The model is scripted and answers over real HTTP on loopback, from a thread of this process, so that its
 //! time counts nowhere but where a row says so.
@@ -24,13 +24,13 @@ use futures::future::BoxFuture;
 use harness::{Bar, MEGABYTE, Places, Report, callgrind, code, shortest};
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeValLike;
-use ropewalk_testkit::model::{Place, ScriptedReply};
+use ropewalk_testkit::model::{ReplyPlace, ScriptedReply};
 use ropewalk_tools::{Context, NoCommands, Registry};
 use ropewalk_workspace::entry::Maker;
 use ropewalk_workspace::publish::publish;
 use ropewalk_workspace::{
-    ContentChange, DocId, DocumentEdit, Editor, EditorError, Fork, Habits, NoEditor, Roots,
-    Selection, Workspace,
+    ContentChange, DocId, DocumentEdit, Editor, EditorError, Fork, Habits, HunkSelection, NoEditor,
+    Roots, Workspace,
 };
 use serde_json::json;
 use std::fs;
@@ -156,14 +156,14 @@ impl Editor for Notes {
         Habits::of(Some("Visual Studio Code"))
     }
 
-    fn apply(&self, edit: DocumentEdit) -> BoxFuture<'static, Result<bool, EditorError>> {
+    fn apply(&self, edit: DocumentEdit) -> BoxFuture<'static, Result<(), EditorError>> {
         self.asked.lock().expect("unspoilt").get_or_insert_with(Instant::now);
         let changes = edit.edits.into_iter().rev();
         let changes: Vec<_> = changes
             .map(|(start, end, text)| ContentChange { range: Some((start, end)), text })
             .collect();
         self.workspace.change(&edit.uri, edit.version + 1, &changes);
-        Box::pin(async { Ok(true) })
+        Box::pin(async { Ok(()) })
     }
 
     fn barrier(&self) -> BoxFuture<'static, ()> {
@@ -211,7 +211,7 @@ fn publish_in_process(report: &mut Report) {
                 &maker,
                 output.proposals,
             );
-            let selection = Selection::Hunks(merged.hunks);
+            let selection = HunkSelection::Hunks(merged.hunks);
             let bounds = Default::default();
             let done = publish(&workspace, &*editor, &fork, &selection, bounds).await;
             assert_eq!((done.done.len(), done.failed.len()), (1, 0), "{done:?}");
@@ -233,7 +233,8 @@ fn publish_over_pipes(report: &mut Report) {
     let (path, text) = document(folder.path(), 10);
     let input = edit_near_the_end(&text);
     let round = || {
-        let call = ScriptedReply::new().call("edit_file", input.clone()).gate(Place::End, "last");
+        let call =
+            ScriptedReply::new().call("edit_file", input.clone()).gate(ReplyPlace::End, "last");
         let agent = Agent::new("auto", [call, ScriptedReply::new().text("Done.")]);
         let mut client = Client::initialized(server(agent.environment()), folder.path());
         client.send(&did_open(&path, &text));
@@ -297,8 +298,8 @@ fn twenty_steps(report: &mut Report) {
     report.row(names[2], best.2 * 1e3, "ms", Bar::Shown);
 }
 
-/// What a step costs more when the history has 1 MB: twenty steps after reading that much, against twenty steps
-/// after reading next to nothing.
+/// Measures the added cost of a step when the history has 1 MB. Twenty steps after reading that
+/// much, against twenty steps after reading next to nothing.
 fn long_history(report: &mut Report) {
     let name = "a step with 1 MB of history, CPU more";
     if !report.wants(name) {
@@ -358,7 +359,7 @@ fn text_delta(report: &mut Report) {
     let round = || {
         // A block for each delta, with a gate before it.
         let reply = (0..DELTAS).fold(ScriptedReply::new(), |reply, number| {
-            reply.gate(Place::Block(number), gate(number)).text("a few letters")
+            reply.gate(ReplyPlace::Block(number), gate(number)).text("a few letters")
         });
         let agent = Agent::new("review", [reply]);
         let folder = tempfile::tempdir().expect("a folder");

@@ -1,4 +1,5 @@
-//! What the text room costs: an edit by positions, positions, search, diff, hash. Bars are in the README.
+//! Costs of the text room: an edit by positions, positions, search, diff, hash. Bars are in the
+//! README.
 #![expect(clippy::expect_used, reason = "a bench that can't run may say so bluntly")]
 
 mod harness;

@@ -25,7 +25,7 @@ fn server(answer: &'static str) -> (String, thread::JoinHandle<String>) {
 
 const FINE: &str = "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}";
 
-/// Whether there is a line with this mark, about this, that holds these words.
+/// Asserts a line with this mark, about this, that holds these words.
 #[track_caller]
 fn found(ran: &Ran, mark: &str, about: &str, words: &str) {
     let is = |line: &str| {
@@ -256,4 +256,21 @@ fn a_file_of_certificates_that_is_none_is_named() {
     let mut doctor = world.ropewalk(&["doctor"]);
     let ran = Ran::from(doctor.env("SSL_CERT_FILE", "/nowhere/else.pem").output().unwrap());
     found(&ran, "FAIL", "server", "/nowhere/else.pem");
+}
+
+#[test]
+fn a_board_is_named_without_its_password() {
+    let world = World::new("http://127.0.0.1:9");
+    let on = "team.enabled=true";
+    let ran = world.run(&["-c", on, "-c", "team.tokens=5000", "doctor"]).ended(1);
+    let words = "up to 4 teammates; the board is a file in the state folder; 5000 tokens together (set by -c)";
+    found(&ran, "ok", "team", words);
+    let mut command = world.ropewalk(&["-c", on, "doctor"]);
+    command.env("ROPEWALK_BOARD", "postgres://ada:correct-horse-battery@db.example/team");
+    let ran = Ran::from(command.output().unwrap()).ended(1);
+    let shown = "the board is postgres://ada:[key]@db.example/team (set by ROPEWALK_BOARD)";
+    found(&ran, "ok", "team", shown);
+    assert!(!format!("{ran:?}").contains("correct-horse"), "{ran:?}");
+    let ran = world.run(&["-c", "team.enabled=false", "doctor"]).ended(1);
+    found(&ran, "ok", "team", "teams are off (set by -c)");
 }

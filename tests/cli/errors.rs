@@ -1,4 +1,4 @@
-//! What goes wrong on the command line is said in one sentence, with an exit code, and never with the key.
+//! Errors on the command line are said in one sentence, with an exit code, and never with the key.
 
 use crate::world::{KEY, KEY_VARIABLE, Ran, World};
 use ropewalk_testkit::model::{ScriptedModel, ScriptedReply};

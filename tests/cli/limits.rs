@@ -1,13 +1,13 @@
 //! How long the model may be silent, as configured: the limits reach whoever waits for the server.
 
 use crate::world::World;
-use ropewalk_testkit::model::{Place, ScriptedModel, ScriptedReply};
+use ropewalk_testkit::model::{ReplyPlace, ScriptedModel, ScriptedReply};
 
 /// In the midst of an answer, which is then asked for again.
 #[test]
 fn a_pause_in_mid_answer_is_as_long_as_configured() {
     let model = ScriptedModel::start([
-        ScriptedReply::new().text("Half").gate(Place::End, "never"),
+        ScriptedReply::new().text("Half").gate(ReplyPlace::End, "never"),
         ScriptedReply::new().text("Whole."),
     ])
     .unwrap();
@@ -22,9 +22,10 @@ fn a_pause_in_mid_answer_is_as_long_as_configured() {
 /// Before an answer begins, on this machine as elsewhere: who sets it means it.
 #[test]
 fn the_first_words_are_waited_for_as_long_as_configured() {
-    let model =
-        ScriptedModel::start([ScriptedReply::new().text("Late.").gate(Place::Answer, "never")])
-            .unwrap();
+    let model = ScriptedModel::start([ScriptedReply::new()
+        .text("Late.")
+        .gate(ReplyPlace::Answer, "never")])
+    .unwrap();
     let world = World::with(&model);
     let ran = world.run(&["run", "-c", "limits.first_byte_seconds=1", "go"]).ended(1);
     assert!(ran.err.contains("said nothing for 1 s"), "{ran:#?}");

@@ -26,6 +26,11 @@ mod signals;
 mod skip;
 mod slash;
 mod tape;
+#[cfg(unix)]
+mod team;
+#[cfg(unix)]
+#[path = "../support/team_board.rs"]
+mod team_board;
 #[cfg(target_os = "linux")]
 mod terminal;
 mod thinking;

@@ -3,9 +3,9 @@
 use crate::world::{KEY, Ran, World};
 use ropewalk_agent::Sessions;
 use ropewalk_testkit::model::{ScriptedModel, ScriptedReply};
-use ropewalk_workspace::publish::Bounds;
+use ropewalk_workspace::publish::PublishBounds;
 use ropewalk_workspace::undo::undo;
-use ropewalk_workspace::{NoEditor, Roots, Selection, Workspace};
+use ropewalk_workspace::{HunkSelection, NoEditor, Roots, Workspace};
 use serde_json::json;
 use std::process::Stdio;
 use std::sync::Mutex;
@@ -97,7 +97,7 @@ fn what_was_accepted_can_be_undone_later() {
     let root = world.root().canonicalize().unwrap();
     let workspace = Workspace::new(Roots::new(vec![(String::new(), root)]));
     let fork = Mutex::new(past.fork(&workspace));
-    let undoing = undo(&workspace, &NoEditor, &fork, &Selection::All, Bounds::default());
+    let undoing = undo(&workspace, &NoEditor, &fork, &HunkSelection::All, PublishBounds::default());
     let report = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()

@@ -1,7 +1,7 @@
 //! `ropewalk run` on real files, against a scripted model over HTTP: what is done, shown and returned.
 
 use crate::world::{KEY, World};
-use ropewalk_model::{Protocol, StopReason};
+use ropewalk_model::{ModelStop, Protocol};
 use ropewalk_protocol::Usage;
 use ropewalk_testkit::model::{ScriptedModel, ScriptedReply};
 use serde_json::{Value, json};
@@ -219,11 +219,11 @@ fn subagents_are_told_of_on_standard_error_and_in_json_by_their_ends() {
 #[test]
 fn each_stop_reason_has_its_exit_code() {
     let look = || reply().call("read_file", json!({"path": "a"}));
-    let half = || reply().text("Half").stop(StopReason::MaxTokens);
+    let half = || reply().text("Half").stop(ModelStop::MaxTokens);
     let cases: [(Vec<ScriptedReply>, i32, &str); 4] = [
         (vec![half(), half(), half(), half()], 3, "bound for output tokens"),
         (vec![look(), look(), look(), look()], 4, "Stopped after 4 steps"),
-        (vec![reply().text("No.").stop(StopReason::Refusal)], 5, "declined"),
+        (vec![reply().text("No.").stop(ModelStop::Refusal)], 5, "declined"),
         (vec![reply().text("Yes.")], 0, "tokens in"),
     ];
     for (replies, code, words) in cases {

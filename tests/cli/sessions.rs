@@ -2,7 +2,7 @@
 
 use crate::world::{KEY, Ran, World};
 use ropewalk_agent::Sessions;
-use ropewalk_testkit::model::{Place, ScriptedModel, ScriptedReply};
+use ropewalk_testkit::model::{ReplyPlace, ScriptedModel, ScriptedReply};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
@@ -469,7 +469,7 @@ fn wait_until_pruned(world: &World, id: &str) {
 
 #[test]
 fn a_run_prunes_by_the_users_own_bounds() {
-    let (world, model) = world([reply().text("Yes.").gate(Place::Answer, "pruned")]);
+    let (world, model) = world([reply().text("Yes.").gate(ReplyPlace::Answer, "pruned")]);
     let config = std::fs::read_to_string(world.home("config/ropewalk/config.toml")).unwrap();
     world.configure(&format!("sessions.keep_days = 7\n{config}"));
     world.write(".ropewalk/config.toml", "sessions.keep_days = 1\n");

@@ -1,7 +1,7 @@
 //! `ropewalk run` under signals and with an output that nobody reads any more.
 
 use crate::world::{Ran, World};
-use ropewalk_testkit::model::{Place, ScriptedModel, ScriptedReply};
+use ropewalk_testkit::model::{ReplyPlace, ScriptedModel, ScriptedReply};
 use serde_json::json;
 use std::io::{BufRead, BufReader};
 use std::process::Child;
@@ -44,7 +44,7 @@ fn a_signal_interrupts_the_turn_and_the_command_in_it() {
 
 #[test]
 fn a_signal_interrupts_an_answer_that_does_not_come() {
-    let reply = ScriptedReply::new().text("never").gate(Place::Answer, "never");
+    let reply = ScriptedReply::new().text("never").gate(ReplyPlace::Answer, "never");
     let model = ScriptedModel::start([reply]).unwrap();
     let world = World::with(&model);
     let child = world.ropewalk(&["run", "wait"]).spawn().unwrap();
@@ -59,7 +59,7 @@ fn a_signal_interrupts_an_answer_that_does_not_come() {
 fn a_second_signal_ends_what_stands_still() {
     // More than a pipe holds: whoever writes it stands still until somebody reads.
     let text = "all work and no play\n".repeat(20_000);
-    let reply = ScriptedReply::new().text(text).deltas_of(4_096).gate(Place::End, "written");
+    let reply = ScriptedReply::new().text(text).deltas_of(4_096).gate(ReplyPlace::End, "written");
     let model = ScriptedModel::start([reply]).unwrap();
     let world = World::with(&model);
     let mut child = world.ropewalk(&["run", "write"]).spawn().unwrap();
@@ -76,7 +76,7 @@ fn a_second_signal_ends_what_stands_still() {
 fn an_output_that_nobody_reads_ends_the_turn_without_a_panic() {
     for json in [&["run", "--json", "go"][..], &["run", "go"][..]] {
         let reply =
-            ScriptedReply::new().text("First.\n").text("Then.").gate(Place::Block(1), "gone");
+            ScriptedReply::new().text("First.\n").text("Then.").gate(ReplyPlace::Block(1), "gone");
         let model = ScriptedModel::start([reply]).unwrap();
         let world = World::with(&model);
         let mut child = world.ropewalk(json).spawn().unwrap();
@@ -85,7 +85,7 @@ fn an_output_that_nobody_reads_ends_the_turn_without_a_panic() {
         drop(out);
         model.open_gate("gone");
         let ran: Ran = child.wait_with_output().unwrap().into();
-        // Whether the end of the turn or the closed output is seen first is a matter of moments.
+        // Moments decide if the end of the turn or the closed output is seen first.
         assert!([Some(0), Some(130)].contains(&ran.code), "{ran:#?}");
         assert!(!ran.err.contains("rror"), "{ran:#?}");
     }

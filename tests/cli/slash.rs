@@ -39,6 +39,10 @@ fn a_run_does_what_needs_no_editor() {
     {
         assert!(status.out.contains(words), "{status:?}");
     }
+    for about_team in ["/tasks", "/team", "/team stop alice", "/inbox"] {
+        let off = world.run(&["run", about_team]).ended(1);
+        assert!(off.err.contains("Teams are switched off here"), "{about_team}: {off:?}");
+    }
     assert_eq!(model.requests().len(), asked, "the model hears nothing of it");
 
     let compact = world.run(&["run", "/compact the names"]).ended(0);

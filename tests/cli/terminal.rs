@@ -1,7 +1,7 @@
 //! `ropewalk run` at a terminal, which `script` makes: colours, what runs now, questions and their answers.
 
 use crate::world::World;
-use ropewalk_testkit::model::{Place, ScriptedModel, ScriptedReply};
+use ropewalk_testkit::model::{ReplyPlace, ScriptedModel, ScriptedReply};
 use serde_json::json;
 use std::io::{Read, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -111,7 +111,7 @@ fn a_yes_runs_it_once_and_nothing_else_does() {
 #[test]
 fn what_was_typed_ahead_is_no_answer() {
     let (world, model) = world([
-        bash("touch evil").gate(Place::End, "typed"),
+        bash("touch evil").gate(ReplyPlace::End, "typed"),
         reply().expect_text("The user refused this call").text("No, then."),
     ]);
     let mut terminal = Terminal::open(&world, &["run", "go"], &[]);

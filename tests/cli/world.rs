@@ -72,7 +72,7 @@ impl World {
     pub(crate) fn ropewalk(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_ropewalk"));
         command.env_clear();
-        // What the server says of itself without a file is on standard error, which is searched as well.
+        // Without a file the server's log is on standard error, which is searched as well.
         if !args.contains(&"--log") && !args.contains(&"lsp") {
             planted::log_everything(&mut command);
         }
@@ -106,7 +106,7 @@ impl World {
     }
 }
 
-/// What a command said and how it ended. Made only from output without the key.
+/// Output and end of a command. Made only from output without the key.
 #[derive(Debug)]
 pub(crate) struct Ran {
     /// The exit code; none after a signal.

@@ -1,7 +1,7 @@
 //! Hostile attempts to get a key out: by commands, by the model and its server, by words of the user's and by
 //! configurations. The real binary; what it says and leaves behind is searched for the planted keys.
 //!
-//! That the search finds them is tested where it lives, in the test kit.
+//! The search itself is tested where it lives, in the test kit.
 
 #[cfg(test)]
 mod commands;

@@ -6,7 +6,7 @@ use ropewalk_testkit::planted::{self, KEY as FAMOUS};
 use serde_json::json;
 use std::net::TcpListener;
 
-/// Whether anybody has connected.
+/// True if anybody has connected.
 fn is_visited(listener: &TcpListener) -> bool {
     listener.set_nonblocking(true).unwrap();
     listener.accept().is_ok()

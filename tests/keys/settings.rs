@@ -116,7 +116,7 @@ fn a_key_is_taken_without_the_line_end_that_was_copied_along() {
         let ran: Ran = run.env(KEY_VARIABLE, text).output().unwrap().into();
         assert_eq!(ran.ended(0).out, "Hello.\n");
     }
-    // What no header can carry is said by its variable.
+    // A key that no header can carry is said by its variable.
     for text in [format!("{KEY}\n{KEY}"), format!("{KEY}é"), format!("a {KEY}")] {
         let world = World::new("http://127.0.0.1:9");
         for args in [&["run", "hello"][..], &["doctor"][..]] {

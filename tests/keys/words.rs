@@ -32,7 +32,7 @@ fn a_key_in_a_prompt_goes_no_further() {
 fn a_key_in_a_file_is_read_redacted_and_stays_in_the_file() {
     let replies = [
         read("notes.txt"),
-        // What the model was shown is not what stands there, so it can't be replaced by mistake.
+        // The model was not shown the text that stands there, so it can't be replaced by mistake.
         edit("notes.txt", "k = [key]", "k = 1").expect_text("k = [key]"),
         say("Done.").expect_text("Error: "),
     ];

@@ -281,6 +281,51 @@ fn what_was_never_saved_is_read_edited_accepted_and_undone_under_its_uri() {
 }
 
 #[test]
+fn cells_of_notebooks_are_read_and_edited_under_their_uris_and_notebooks_are_refused() {
+    let (name, gone) = (
+        "vscode-notebook-cell:/w/a%20b.ipynb#W0sZmlsZQ%3D%3D",
+        "vscode-notebook-cell:/w/a%20b.ipynb#W1sZmlsZQ%3D%3D",
+    );
+    let stage = Stage::new(
+        "review",
+        &[("a b.ipynb", "{\"cells\": []}\n"), ("a.txt", "one\n")],
+        [
+            read(name)
+                .expect_text(format!("{name} (unsaved)"))
+                .expect_text(format!("file=\"{name}\"")),
+            ScriptedReply::new()
+                .expect_text("price = 9")
+                .call("edit_file", edit_input(name, "9", "10"))
+                .call("edit_file", edit_input(gone, "9", "10"))
+                .call("write_file", json!({ "path": gone, "content": "new\n" }))
+                .call("delete_file", json!({ "path": name }))
+                .call("edit_file", edit_input("a b.ipynb", "[]", "[1]")),
+            say("Edited.")
+                .expect_text("(line 1)")
+                .expect_text(format!("There is no open document {gone}"))
+                .expect_text("has no file of its own, so there is no file to delete")
+                .expect_text("a b.ipynb is a notebook"),
+        ],
+    );
+    let editor = stage.quiet_editor(Profile::VSCODE);
+    editor.open_with(name, "price = 9\nprint(price)\n");
+    let selected = json!({ "prompt": "Raise it", "textDocument": { "uri": name },
+        "range": editor.range(name, (0, 0), (1, 0)) });
+    editor.execute("ropewalk.prompt", selected).unwrap();
+    assert_eq!(editor.wait_for_turn_end().stop_reason, "end_turn");
+    assert_eq!(editor.diagnostics(name).len(), 1);
+    editor.type_at(name, 1, 0, "# ");
+    editor.execute("ropewalk.accept", Value::Null).unwrap();
+    editor.wait_for_text(name, "price = 10\n# print(price)\n");
+    until("the review is over", || {
+        editor.execute("ropewalk.status", Value::Null).unwrap()["hunks"] == 0
+    });
+    assert_eq!(stage.disk("a b.ipynb"), "{\"cells\": []}\n");
+    assert_eq!(std::fs::read_dir(stage.folder.path()).unwrap().count(), 2);
+    stage.end(editor);
+}
+
+#[test]
 fn policy_decides_about_what_was_never_saved_too() {
     let name = "untitled:Untitled-1";
     let stage = Stage::new(
@@ -330,15 +375,17 @@ fn a_change_of_what_was_closed_unsaved_is_set_aside_and_told() {
 
 #[test]
 fn only_what_can_be_edited_is_named_to_the_model() {
-    let cell = "vscode-notebook-cell:/p/a.ipynb#W0sZmlsZQ%3D%3D";
-    let unnamed = [cell, "git:/p/a.txt?ref", "output:tasks", "vscode-userdata:/settings.json"];
+    let old = "git:/p/a.txt?ref";
+    let unnamed = [old, "output:tasks", "vscode-userdata:/settings.json"];
     let stage = Stage::new(
         "review",
         &[("a.txt", "one\n")],
         [
             say("Two.")
                 .expect_text("<open_files>\na.txt\nuntitled:Untitled-1 (unsaved)\n</open_files>"),
-            say("A cell.").expect_text("print(1)").expect_text("<selection file=\"(no file)\""),
+            say("An old version.")
+                .expect_text("print(1)")
+                .expect_text("<selection file=\"(no file)\""),
         ],
     );
     let editor = stage.quiet_editor(Profile::VSCODE);
@@ -352,7 +399,7 @@ fn only_what_can_be_edited_is_named_to_the_model() {
     assert_eq!(turn(&editor, "What is open?"), "end_turn");
     let range =
         json!({ "start": { "line": 0, "character": 0 }, "end": { "line": 0, "character": 8 } });
-    let prompt = json!({ "prompt": "This?", "textDocument": { "uri": cell }, "range": range });
+    let prompt = json!({ "prompt": "This?", "textDocument": { "uri": old }, "range": range });
     editor.execute("ropewalk.prompt", prompt).unwrap();
     assert_eq!(editor.wait_for_turn_end().stop_reason, "end_turn");
     stage.end(editor);

@@ -1,6 +1,6 @@
 //! Commands that end badly, over the fork, on a copy and in place: by the user, with their sandbox, with the server.
 //!
-//! What they do when all is well is in tests/scenarios.
+//! Commands that end well are in tests/scenarios.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests may be blunt, as tests are")]
 

@@ -3,7 +3,7 @@
 use crate::support::agent::Agent;
 use crate::support::stage::{QUIET, Stage, bash, edit, say, turn};
 use ropewalk_testkit::editor::{Handling, Kind, Profile};
-use ropewalk_testkit::model::{Place, ScriptedReply};
+use ropewalk_testkit::model::{ReplyPlace, ScriptedReply};
 use ropewalk_testkit::planted;
 use serde_json::Value;
 
@@ -31,7 +31,7 @@ fn what_is_wrong_with_the_model_is_one_clear_sentence_and_the_next_prompt_works(
 
 #[test]
 fn a_reply_that_breaks_off_is_asked_for_again_and_not_shown_twice() {
-    let broken = ScriptedReply::new().text("I was about").drop_at(Place::End);
+    let broken = ScriptedReply::new().text("I was about").drop_at(ReplyPlace::End);
     let stage = Stage::new("review", &[], [broken, say("Better."), say("Still there.")]);
     let editor = stage.editor(Profile::VSCODE);
     assert_eq!(turn(&editor, "hello"), "end_turn");
@@ -48,8 +48,11 @@ fn a_reply_that_breaks_off_is_asked_for_again_and_not_shown_twice() {
 
 #[test]
 fn a_model_server_that_dies_mid_stream_is_said_to_be_gone() {
-    let stage =
-        Stage::new("review", &[], [ScriptedReply::new().text("I was").gate(Place::End, "never")]);
+    let stage = Stage::new(
+        "review",
+        &[],
+        [ScriptedReply::new().text("I was").gate(ReplyPlace::End, "never")],
+    );
     let editor = stage.quiet_editor(Profile::VSCODE);
     editor.prompt("hello");
     stage.agent.model.wait_until_reached_blocking("never");
@@ -127,8 +130,11 @@ fn a_client_that_never_answers_leaves_the_edit_unconfirmed_and_said() {
 
 #[test]
 fn a_client_that_goes_away_mid_turn_ends_the_server() {
-    let stage =
-        Stage::new("review", &[], [ScriptedReply::new().text("and").gate(Place::End, "never")]);
+    let stage = Stage::new(
+        "review",
+        &[],
+        [ScriptedReply::new().text("and").gate(ReplyPlace::End, "never")],
+    );
     let editor = stage.quiet_editor(Profile::VSCODE);
     editor.prompt("go");
     stage.agent.model.wait_until_reached_blocking("never");

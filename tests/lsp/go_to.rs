@@ -71,7 +71,7 @@ fn next_leads_over_all_files_and_round() {
             "{argument}"
         );
     }
-    // What was gone to is accepted: the one behind it is next.
+    // The hunk that was gone to is accepted: the one behind it is next.
     let first = next(&editor, at("none.txt", 0))["hunk"].clone();
     editor.execute("ropewalk.accept", json!({ "hunk": first })).unwrap();
     editor.wait_for_text("a.txt", &TEXT.replace("one", "ONE"));
@@ -106,7 +106,7 @@ fn where_no_document_can_be_shown_the_place_is_said() {
 }
 
 /// The diagnostics of ours in a document: their lines from zero, and the first lines of their messages.
-fn shown(seen: &mut ropewalk_testkit::editor::Seen, uri: &str) -> Vec<(u64, String)> {
+fn shown(seen: &mut ropewalk_testkit::editor::EditorMemory, uri: &str) -> Vec<(u64, String)> {
     let line = |it: &Value| it["range"]["start"]["line"].as_u64().unwrap();
     let first = |it: &Value| it["message"].as_str().unwrap().lines().next().unwrap().to_owned();
     seen.diagnostics(uri).iter().map(|it| (line(it), first(it))).collect()

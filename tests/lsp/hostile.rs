@@ -16,7 +16,8 @@ use std::os::unix::fs::symlink;
 
 const ESCAPING: &str = "printf x > OWNED # \u{1b}[2K\u{1b}]0;owned\u{7}\rls \u{202e}sl\u{9b}31m";
 
-/// What the repository asks of the model, done: the links, all names, the secrets, commands.
+/// Replies that do all the repository asks of the model: the links, all names, the secrets,
+/// commands.
 fn obeying() -> Vec<ScriptedReply> {
     let call = |reply: ScriptedReply, tool: &str, input: Value| reply.call(tool, input);
     let links = [
@@ -291,7 +292,8 @@ fn never_and_trust_have_exactly_their_effect_and_another_configuration_asks_agai
     until("the yes is remembered", || known().contains("\"trust\""));
     until("it counts", || mode(&editor) == "auto");
     editor.prompt("three");
-    // What trust does not name stays as it was: secrets are asked about, and links lead nowhere.
+    // Rules that trust does not name stay as they were: secrets are asked about, and links lead
+    // nowhere.
     assert!(editor.answer_dialog("Refuse").message.contains(".env may hold secrets"));
     assert_eq!(editor.wait_for_turn_end().stop_reason, "end_turn");
     assert_eq!((stage.disk("ran"), stage.disk("new.txt")), ("x".to_owned(), "new\n".to_owned()));

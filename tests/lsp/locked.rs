@@ -8,7 +8,8 @@ use futures::stream::BoxStream;
 use ropewalk_host::{Environment, HostOptions, ModelFactory, Sessions};
 use ropewalk_lsp::serve::{ServeOptions, serve};
 use ropewalk_model::{
-    Delta, Http, Keys, Message, Model, ModelError, Piece, Prelude, Request, ServerModel, ToolSpec,
+    Delta, Http, Keys, Message, Model, ModelError, ModelRequest, Piece, Prelude, ServerModel,
+    ToolDeclaration,
 };
 use ropewalk_protocol::ModelLimits;
 use ropewalk_testkit::editor::{FakeEditor, Profile};
@@ -94,10 +95,10 @@ impl Model for Doored {
     fn encode(&self, message: &Message) -> Piece {
         self.0.encode(message)
     }
-    fn encode_prelude(&self, system: &str, tools: &[ToolSpec]) -> Prelude {
+    fn encode_prelude(&self, system: &str, tools: &[ToolDeclaration]) -> Prelude {
         self.0.encode_prelude(system, tools)
     }
-    fn stream(&self, request: Request) -> BoxStream<'static, Result<Delta, ModelError>> {
+    fn stream(&self, request: ModelRequest) -> BoxStream<'static, Result<Delta, ModelError>> {
         self.0.stream(request)
     }
     fn probe(&self) -> BoxFuture<'static, Result<(), ModelError>> {

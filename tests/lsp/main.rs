@@ -5,6 +5,10 @@ mod clients;
 #[cfg(all(test, target_os = "linux"))]
 mod commands;
 #[cfg(test)]
+mod conversation;
+#[cfg(test)]
+mod conversation_bad_days;
+#[cfg(test)]
 mod desync;
 #[cfg(test)]
 mod extensions;
@@ -46,6 +50,8 @@ mod subagents;
 mod support;
 #[cfg(test)]
 mod surface;
+#[cfg(test)]
+mod team;
 #[cfg(test)]
 mod trust;
 #[cfg(test)]

@@ -51,7 +51,8 @@ fn commands_run_over_the_fork_for_an_ordinary_user_too() {
     std::fs::create_dir(&logs).unwrap();
     chown(&logs, Some(ORDINARY_USER), Some(ORDINARY_USER)).unwrap();
     let output = as_an_ordinary_user(&tests, home.path())
-        // What is large and looks the same to everybody is left out. One at a time: other tests run beside them.
+        // Large tests that look the same to everybody are left out. One at a time: other tests run
+        // beside them.
         .args(["over_fork", "--skip", "fifty_thousand", "--test-threads", "1"])
         .env("ROPEWALK_TEST_SERVER", server)
         .env("ROPEWALK_TEST_LOGS", &logs)

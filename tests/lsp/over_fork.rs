@@ -1,6 +1,6 @@
 //! Commands over the fork through the protocol: real commands of a real shell, in folders of every sort.
 //!
-//! What a sandbox keeps in is tested in its own room; here is what the user and the model see of it.
+//! Bounds of a sandbox are tested in its own room; here is the part that the user and the model see.
 
 use crate::support::agent::Agent;
 use crate::support::home::Searched;
@@ -14,9 +14,9 @@ use std::path::{Path, PathBuf};
 
 /// A tier on which commands see the fork.
 struct Tier {
-    /// What the settings say for it.
+    /// Word for it in the settings.
     word: &'static str,
-    /// Whether the user is asked about each command.
+    /// True if the user is asked about each command.
     asks: bool,
 }
 
@@ -218,7 +218,8 @@ fn fifty_thousand_files_are_no_hindrance() {
 #[test]
 fn the_user_types_and_saves_while_a_command_runs() {
     for tier in &TIERS {
-        // What a command over the fork and the outside share is the build cache; on a copy they share everything.
+        // A command over the fork shares the build cache with the outside; on a copy they share
+        // everything.
         let shared = tempfile::tempdir().unwrap();
         let place = match tier.asks {
             false => "\"$CARGO_TARGET_DIR\"".to_owned(),

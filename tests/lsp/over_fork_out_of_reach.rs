@@ -1,5 +1,5 @@
-//! What a command leaves that can't be read, kept or removed: it is said, and neither the command's result nor the
-//! next command, nor the next session, suffers.
+//! Leavings of a command that can't be read, kept or removed: they are told of, and neither the
+//! command's result nor the next command, nor the next session, suffers.
 
 use crate::support::stage::{QUIET, Stage, bash, say, turn};
 use ropewalk_testkit::editor::{FakeEditor, Profile};

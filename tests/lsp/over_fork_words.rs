@@ -1,7 +1,8 @@
-//! What is said when a command over the fork comes to a bound, leaves what can't be kept, or wants what a sandbox
-//! doesn't have: real commands in a server of their own each, with the plan that the server makes.
+//! Words on a command over the fork that comes to a bound, leaves files that can't be kept, or
+//! wants more than a sandbox has. Real commands in a server of their own each, with the plan that
+//! the server makes.
 //!
-//! What a sandbox keeps in, row by row, is tested in its own room.
+//! Bounds of a sandbox are tested in its own room, row by row.
 
 use crate::support::agent::Agent;
 use crate::support::skip;
@@ -233,7 +234,7 @@ const WITHHELD: &[&str] = &[
     "XDG_RUNTIME_DIR",
 ];
 
-/// What every command has besides: set for it, or by the shell.
+/// Variables that every command has besides: set for it, or by the shell.
 const SET: &[&str] = &[
     "CARGO_TARGET_DIR",
     "CI",
@@ -306,12 +307,13 @@ fn commands_are_given_the_variables_on_the_list_and_no_others() {
     }
     WITHHELD.iter().for_each(|name| give(name, "planted-value"));
     stage.agent.environment().iter().for_each(|(name, value)| give(name, value));
-    // What leads to an editor or holds the model's key is not given, whoever asks for it.
+    // A variable that leads to an editor or holds the model's key is not given, whoever asks for
+    // it.
     let named = ["MY_TOOL", "MY_TOKEN", "NVIM", "ANTHROPIC_API_KEY", planted::VARIABLE];
     let file = stage.agent.folder("config").join("ropewalk/config.toml");
     let config = std::fs::read_to_string(&file).unwrap();
     stage.agent.configure(&format!("commands.environment = {named:?}\n{config}"));
-    // What an editor's settings name may come from the folder that is open in it.
+    // Names in an editor's settings may come from the folder that is open in it.
     let more = json!(["FOO", "MY_KEY", "CARGO_REGISTRY_TOKEN"]);
     let options = json!({ "commands": { "overFork": "auto", "environment": more } });
     let (editor, _script) = started_by(&stage, &script, options);
@@ -319,7 +321,7 @@ fn commands_are_given_the_variables_on_the_list_and_no_others() {
     stage.end(editor);
 }
 
-/// Whether a process has this text in its command line.
+/// True if a process has this text in its command line.
 fn runs(text: &str) -> bool {
     let all = std::fs::read_dir("/proc").unwrap().filter_map(Result::ok);
     let mut lines = all.filter_map(|entry| std::fs::read(entry.path().join("cmdline")).ok());

@@ -1,9 +1,9 @@
-//! What a plugin is told and can ask: hunks with their places, published changes, changes that typing displaced, texts,
-//! documents as they are proposed, what a session has said, completion.
+//! Messages to a plugin and its requests: hunks with their places, published changes, changes that
+//! typing displaced, texts, documents as they are proposed, a session's past words, completion.
 
 use crate::support::stage::{Stage, edit, edit_input, say, turn, wait_for_reviews};
 use ropewalk_testkit::editor::{FakeEditor, Kind, Profile, StaleAnswer, VersionCheck};
-use ropewalk_testkit::model::{Place, ScriptedReply};
+use ropewalk_testkit::model::{ReplyPlace, ScriptedReply};
 use serde_json::{Value, json};
 
 /// Neovim with our plugin, which refuses every edit for a version that it has left behind.
@@ -278,7 +278,8 @@ fn a_change_that_typing_displaces_is_told_with_all_its_texts() {
 
 #[test]
 fn a_prompt_that_waits_can_be_taken_back() {
-    let stage = Stage::new("review", &[], [say("held").gate(Place::Answer, "gate"), say("third")]);
+    let stage =
+        Stage::new("review", &[], [say("held").gate(ReplyPlace::Answer, "gate"), say("third")]);
     let editor = editor(&stage, PLUGIN);
     editor.prompt("first");
     editor.prompt("second 😀");
@@ -414,7 +415,7 @@ fn a_history_is_what_was_told_also_after_the_server_was_killed() {
                 .call("write_file", json!({ "path": "b.txt", "content": long })),
             say("Done."),
             say("Second."),
-            say("cut off").gate(Place::Answer, "never"),
+            say("cut off").gate(ReplyPlace::Answer, "never"),
         ],
     );
     let editor = editor(&stage, PLUGIN);
@@ -459,6 +460,20 @@ fn a_history_is_what_was_told_also_after_the_server_was_killed() {
     let last = all[2]["events"].as_array().unwrap().last().unwrap().clone();
     assert_eq!((&last["type"], &last["stopReason"]), (&json!("turn_ended"), &json!("error")));
     again.shutdown();
+}
+
+#[test]
+fn a_client_that_leaves_adds_nothing_to_the_history() {
+    let stage = Stage::new("review", &[("a.txt", "one\n")], [say("Done.")]);
+    let editor = editor(&stage, PLUGIN);
+    assert_eq!(turn(&editor, "go"), "end_turn");
+    let before = editor.request("ropewalk/history", &json!({})).unwrap();
+    editor.shutdown();
+    let again = self::editor(&stage, PLUGIN);
+    again.execute("ropewalk.resume", json!({ "session": before["session"] })).unwrap();
+    let after = again.request("ropewalk/history", &json!({})).unwrap();
+    assert_eq!(after["turns"], before["turns"]);
+    stage.end(again);
 }
 
 #[test]
@@ -513,6 +528,26 @@ fn what_an_editor_does_not_know_is_not_offered() {
     for tool in ["symbols", "definition", "references", "diagnostics"] {
         assert!(!tools.contains(&format!("\"name\":\"{tool}\"")), "{tool}: {tools}");
     }
+    stage.end(editor);
+}
+
+#[test]
+fn an_answer_is_no_notice_too() {
+    let stage = Stage::new("review", &[], [say("ok")]);
+    let editor = editor(&stage, PLUGIN);
+    assert_eq!(turn(&editor, "hello"), "end_turn");
+    for command in ["ropewalk.sessions", "ropewalk.status", "ropewalk.mode", "ropewalk.models"] {
+        editor.execute(command, Value::Null).unwrap();
+    }
+    // Typed as a prompt it is read by a person; it is told after all that came before.
+    editor.execute("ropewalk.prompt", json!("/sessions")).unwrap();
+    editor.wait_for("the words", |seen| {
+        seen.events().iter().any(|event| event["type"] == "notice").then_some(())
+    });
+    let notices = of_type(&editor, "notice");
+    let words = |notice: &Value| notice["message"].as_str().unwrap().to_owned();
+    let said: Vec<String> = notices.iter().map(words).collect();
+    assert!(said.len() == 1 && said[0].starts_with("1 session"), "{said:?}");
     stage.end(editor);
 }
 

@@ -65,7 +65,7 @@ fn the_buffer_follows_where_the_client_renames_and_comes_back_when_that_is_undon
         assert_eq!(stage.disk(NEW), TEXT);
         assert!(!stage.path("a.txt").exists());
         until("all is accepted", || hunks(&editor) == 0);
-        // What the user types follows what was accepted.
+        // Typed text follows the accepted change.
         editor.type_at(NEW, 2, 0, "typed ");
         editor.execute("ropewalk.undo", Value::Null).unwrap();
         // The text was taken back, and the file can't go with what the user has typed.
@@ -190,7 +190,7 @@ fn what_is_typed_while_the_editor_renames_goes_along() {
         editor.handle_edits(None);
         editor.execute("ropewalk.accept", Value::Null).unwrap();
         editor.wait_for("the request", |seen| seen.client().oldest().map(drop));
-        // What is shown meanwhile takes nothing for gone.
+        // A look meanwhile takes nothing for gone.
         assert_eq!(hunks(&editor), 3);
         if before {
             editor.type_at("a.txt", 2, 0, "typed ");
@@ -215,7 +215,7 @@ fn a_rename_that_the_editor_refuses_waits_on() {
     assert_eq!(turn(&editor, "Move it"), "end_turn");
     editor.handle_edits(Some(Handling::Refused));
     editor.execute("ropewalk.accept", Value::Null).unwrap();
-    editor.wait_for_message("the editor did not make the edit: it said no");
+    editor.wait_for_message("the editor did not make the edit: ␛[1mit is busy, says 日本");
     assert_eq!(hunks(&editor), 3);
     assert_eq!(stage.disk("a.txt"), TEXT);
     editor.handle_edits(Some(Handling::Usual));

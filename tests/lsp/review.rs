@@ -1,10 +1,10 @@
 //! Review through the protocol: pending hunks as diagnostics, lenses and code actions that appear, move with
 //! typing and vanish; accept, reject, edit, undo. In every client's habits, over the real binary.
 
-use crate::support::stage::{Stage, edit, edit_input, say, turn};
-use ropewalk_testkit::editor::Profile;
+use crate::support::stage::{Stage, edit, edit_input, say, turn, until};
+use ropewalk_testkit::editor::{EditorMemory, FakeEditor, Handling, Profile};
 use ropewalk_testkit::model::ScriptedReply;
-use serde_json::json;
+use serde_json::{Value, json};
 
 const GREET: &str = "def greet(name):\n    print(f\"Hello, {name}!\")\n\n\n\n\n\nlast = 9\n";
 
@@ -100,4 +100,41 @@ fn hunks_appear_move_with_typing_and_vanish_when_accepted_or_rejected() {
         assert_eq!(stage.disk("greet.py"), GREET);
         stage.end(editor);
     }
+}
+
+/// The answer to `/status`.
+fn status(editor: &FakeEditor) -> String {
+    let told = |seen: &mut EditorMemory| -> Vec<String> {
+        let texts = seen.messages().into_iter().map(|message| message.text);
+        texts.filter(|text| text.contains("waits for your approval")).collect()
+    };
+    let before = editor.with(told).len();
+    editor.execute("ropewalk.prompt", json!("/status")).unwrap();
+    editor.wait_for("the status", |seen| told(seen).get(before).cloned())
+}
+
+#[test]
+fn what_was_accepted_waits_no_more_although_the_editor_has_not_made_it() {
+    let stage = Stage::new("review", &[("greet.py", GREET)], two_changes());
+    let editor = stage.quiet_editor(Profile::VSCODE);
+    editor.open("greet.py");
+    assert_eq!(turn(&editor, "Two changes"), "end_turn");
+    editor.handle_edits(None);
+    let offers = editor.code_actions("greet.py", (7, 0), (7, 0));
+    let accept = offers.iter().find(|offer| offer.title == "Ropewalk: accept this change");
+    editor.run(accept.unwrap()).unwrap();
+    let said = status(&editor);
+    assert!(said.starts_with("1 change waits for review."), "{said}");
+    // One that the editor does not make waits again.
+    editor.handle_next(Handling::Refused);
+    editor.handle_edits(Some(Handling::Refused));
+    until("both wait", || status(&editor).starts_with("2 changes in 1 file wait for review."));
+    editor.handle_edits(None);
+    editor.execute("ropewalk.accept", Value::Null).unwrap();
+    let said = status(&editor);
+    assert!(said.starts_with("Nothing waits for review."), "{said}");
+    editor.handle_next(Handling::Usual);
+    let made = GREET.replacen(":\n", ":\n    \"\"\"Say hello — ünïcode 😀.\"\"\"\n", 1);
+    editor.wait_for_text("greet.py", &made.replace("last = 9", "last = 10"));
+    stage.end(editor);
 }

@@ -3,7 +3,7 @@
 
 use crate::support::stage::{QUIET, Stage, bash, edit, edit_input, say, turn, until};
 use ropewalk_testkit::editor::{FakeEditor, Kind, Profile};
-use ropewalk_testkit::model::{Place, ScriptedReply};
+use ropewalk_testkit::model::{ReplyPlace, ScriptedReply};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
@@ -289,7 +289,7 @@ fn another_session_takes_the_place_in_the_midst_of_a_turn_and_the_first_comes_ba
         &[("a.txt", TEXT)],
         [
             both_ends(),
-            say("never said").gate(Place::Answer, "long"),
+            say("never said").gate(ReplyPlace::Answer, "long"),
             say("New here.").conversation("new"),
             say("Back.").expect_text("And now?"),
         ],
@@ -554,7 +554,7 @@ fn a_prompt_that_was_never_taken_up_is_told_of_once() {
     let stage = Stage::new(
         "review",
         &[("a.txt", TEXT)],
-        [say("never said").gate(Place::Answer, "stuck"), say("Here."), say("Still here.")],
+        [say("never said").gate(ReplyPlace::Answer, "stuck"), say("Here."), say("Still here.")],
     );
     let editor = stage.quiet_editor(Profile::VSCODE);
     editor.prompt("first");

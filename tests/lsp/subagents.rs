@@ -2,7 +2,7 @@
 
 use crate::support::stage::{Stage, say};
 use ropewalk_testkit::editor::{Kind, Profile};
-use ropewalk_testkit::model::{Place, ScriptedReply};
+use ropewalk_testkit::model::{ReplyPlace, ScriptedReply};
 use serde_json::{Value, json};
 
 fn replies() -> [ScriptedReply; 4] {
@@ -67,7 +67,7 @@ fn a_plugin_gets_their_events_if_it_takes_them() {
 #[test]
 fn one_is_stopped_by_its_id() {
     let [task, look, found, _] = replies();
-    let found = found.gate(Place::Answer, "looking");
+    let found = found.gate(ReplyPlace::Answer, "looking");
     let replies = [task, look, found, say("Well.").expect_text("The subagent was stopped")];
     let stage = Stage::new("review", &[("a.txt", "auth\n")], replies);
     let editor = stage.quiet_editor(Profile::VSCODE);

@@ -1,5 +1,5 @@
-//! What the server offers a client and takes from it: capabilities, synchronisation, roots, commands with
-//! good and bad arguments, code actions, settings. Over the real binary, the model scripted.
+//! Surface of the server for a client: capabilities, synchronisation, roots, commands with good and
+//! bad arguments, code actions, settings. Over the real binary, the model scripted.
 
 use crate::support::stage::{QUIET, Stage, read, say, turn};
 use ropewalk_testkit::editor::{EchoShape, FakeEditor, Kind, Profile};
@@ -57,6 +57,7 @@ fn each_client_is_told_what_is_true_for_it() {
             "executeCommandProvider",
             "codeActionProvider",
             "codeLensProvider",
+            "completionProvider",
             "semanticTokensProvider",
             "workspace",
         ];
@@ -149,7 +150,6 @@ fn bad_arguments_are_refused_in_words_and_nothing_is_hurt() {
         json!({ "start": { "line": 0, "character": 0 }, "end": { "line": 0, "character": 2 } });
     let bad = [
         ("ropewalk.nonsense", json!(null), "The commands are ropewalk.prompt"),
-        ("ropewalk.prompt", json!(null), "needs a prompt"),
         ("ropewalk.prompt", json!("  \n"), "needs a prompt"),
         ("ropewalk.prompt", json!(5), "wanted is"),
         ("ropewalk.prompt", json!({ "promt": "x" }), "unknown field"),
@@ -214,7 +214,7 @@ fn code_actions_ask_about_what_was_selected_wherever_it_has_moved() {
     );
     let editor = stage.quiet_editor(Profile::VSCODE);
     editor.open("a.rs");
-    let titles = |offers: &[ropewalk_testkit::editor::Offer]| {
+    let titles = |offers: &[ropewalk_testkit::editor::ActionOffer]| {
         offers.iter().map(|offer| offer.title.clone()).collect::<Vec<_>>()
     };
     assert_eq!(titles(&editor.code_actions("a.rs", (0, 0), (0, 0))), Vec::<String>::new());

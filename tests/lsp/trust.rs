@@ -1,10 +1,10 @@
-//! What a repository brings: instructions that reach the model, and a configuration that counts only as far
-//! as it is trusted. Over the real binary, the model scripted.
+//! Repositories bring instructions, which reach the model, and a configuration, which counts only
+//! as far as it is trusted. Over the real binary, the model scripted.
 
 use crate::support::stage::{QUIET, Stage, say, turn, until};
 use ropewalk_config::trust::{self, Answer};
 use ropewalk_config::{Config, Environment, RealEnvironment, Sources};
-use ropewalk_testkit::editor::{FakeEditor, Offer, Profile};
+use ropewalk_testkit::editor::{ActionOffer, FakeEditor, Profile};
 use ropewalk_testkit::model::ScriptedReply;
 use serde_json::{Value, json};
 use std::io;
@@ -160,7 +160,8 @@ fn a_session_that_starts_asks_what_has_come_since_and_says_what_is_wrong() {
     editor.execute("ropewalk.new", Value::Null).unwrap();
     editor.wait_for_message("nonsense");
     editor.wait_for_message("run without asking what fits `bash(*)`");
-    let trust = |actions: Vec<Offer>| actions.into_iter().find(|it| it.command == "ropewalk.trust");
+    let trust =
+        |actions: Vec<ActionOffer>| actions.into_iter().find(|it| it.command == "ropewalk.trust");
     editor.run(&trust(editor.code_actions("a.txt", (0, 0), (0, 0))).unwrap()).unwrap();
     assert!(system(&stage, &editor, "one").contains("Speak softly."));
     stage.end(editor);

@@ -3,7 +3,7 @@
 
 use crate::support::stage::{Stage, bash, edit, read, say, turn};
 use ropewalk_testkit::editor::{Dialog, Kind, Profile};
-use ropewalk_testkit::model::{Place, ScriptedReply};
+use ropewalk_testkit::model::{ReplyPlace, ScriptedReply};
 use serde_json::{Value, json};
 
 #[test]
@@ -34,8 +34,9 @@ fn progress_begins_reports_each_call_and_ends_with_the_stop_reason() {
 /// Before the first words and between two, which may be minutes at a slow model.
 #[test]
 fn progress_tells_how_long_the_model_is_waited_for() {
-    let slow =
-        say("Half, and the rest.").gate(Place::Answer, "late").gate(Place::End, "later still");
+    let slow = say("Half, and the rest.")
+        .gate(ReplyPlace::Answer, "late")
+        .gate(ReplyPlace::End, "later still");
     let stage = Stage::new("review", &[], [slow]);
     let editor = stage.editor(Profile::VSCODE);
     editor.ignore(&[Kind::Message]);
@@ -64,7 +65,10 @@ fn the_cancel_button_stops_the_turn_and_the_next_prompt_works() {
         "review",
         &[],
         [
-            ScriptedReply::new().text("I think about").gate(Place::End, "never").expect_text("go"),
+            ScriptedReply::new()
+                .text("I think about")
+                .gate(ReplyPlace::End, "never")
+                .expect_text("go"),
             say("Again."),
         ],
     );
@@ -205,7 +209,7 @@ fn a_client_without_windows_is_asked_and_answers_all_the_same() {
             [bash("echo one"), bash("echo two"), bash("touch three"), say("Done.")],
         );
         let editor = stage.editor(profile);
-        // What it knows nothing of it answers with an error.
+        // A request that it knows nothing of is answered with an error.
         editor.ignore(&[Kind::Diagnostics, Kind::Dialog]);
         editor.open("a.txt");
         editor.prompt("run it");

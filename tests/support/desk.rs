@@ -40,6 +40,8 @@ impl Desk {
         std::fs::write(&path, text).unwrap();
         let probe = Probe::listen(capabilities);
         let nvim = Nvim::start(folder.path());
+        // A message with the file's path must fit a line, or a key would be asked for.
+        nvim.call("nvim_ui_try_resize", json!([240, 24]));
         nvim.edit(&path);
         nvim.start_client("probe", &Server::Port(probe.port()), folder.path(), config);
         probe.wait_open(&path);

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
-/// What stands in every file with an odd name.
+/// Text of every file with an odd name.
 pub const NEEDLE: &str = "needle\n";
 
 /// The secret in `.env`, and that in the files outside.

@@ -1,5 +1,5 @@
-//! What the tests with real editors share: Neovim driven over its own protocol, VS Code, a language
-//! server that does only what the test tells it to, and our own with a scripted model behind it.
+//! Support of the tests with real editors: Neovim driven over its own protocol, VS Code, a language
+//! server that does only as the test tells it, and our own with a scripted model behind it.
 //!
 //! Every wait has a bound and names what it waited for; nothing sleeps to decide anything.
 
@@ -17,15 +17,19 @@ pub mod home;
 #[cfg(unix)]
 pub mod hostile;
 pub mod nvim;
+pub mod picture;
 #[cfg(unix)]
 pub mod plugin;
 pub mod probe;
 pub mod recipe;
+mod schema;
 pub mod screen;
 mod skip;
 pub mod stage;
 pub mod vscode;
 pub mod vscode_plugin;
+#[cfg(unix)]
+pub mod wire;
 
 pub(crate) use skip::skip;
 use std::path::PathBuf;

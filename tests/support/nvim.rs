@@ -5,6 +5,7 @@
 //! state and cache live in a temporary folder. Nothing of the machine's own Neovim is read.
 
 use super::home::Searched;
+use super::picture;
 use super::screen::Screen;
 use super::{BOUND, editors};
 use rmpv::Value;
@@ -60,15 +61,21 @@ impl Nvim {
     }
 
     /// As [`Nvim::start_with`], with the configuration and data that the environment names, as a user starts it.
-    pub fn start_configured(dir: &Path, environment: &[(&str, String)]) -> Self {
-        Self::launch(dir, environment, &[])
+    pub fn start_configured(
+        dir: &Path,
+        environment: &[(&str, String)],
+        arguments: &[&str],
+    ) -> Self {
+        Self::launch(dir, environment, arguments)
     }
 
     fn launch(dir: &Path, environment: &[(&str, String)], arguments: &[&str]) -> Self {
         let program = program();
         let home = Searched::new();
         let mut command = Command::new(&program);
-        command.args(["--embed", "-n"]).args(arguments).current_dir(dir);
+        // Files of Python would make Neovim look for the machine's own Python, for seconds.
+        let no_python = ["--cmd", "let g:loaded_python3_provider = 0"];
+        command.args(["--embed", "-n"]).args(no_python).args(arguments).current_dir(dir);
         for place in ["CONFIG", "DATA", "STATE", "CACHE"] {
             command.env(format!("XDG_{place}_HOME"), home.path().join(place));
         }
@@ -145,7 +152,7 @@ impl Nvim {
         self.mode_and_blocked().0
     }
 
-    /// Whether Neovim waits for a key in a prompt and answers nothing else.
+    /// True if Neovim waits for a key in a prompt and answers nothing else.
     pub fn blocked(&self) -> bool {
         self.mode_and_blocked().1
     }
@@ -170,12 +177,12 @@ impl Nvim {
         )
     }
 
-    /// Whether the buffer for `path` has the option `modified` set; false when there is none.
+    /// True if the buffer for `path` has the option `modified` set; false when there is none.
     pub fn modified(&self, path: &Path) -> bool {
         self.lua("local b = vim.fn.bufnr(...) return b >= 0 and vim.bo[b].modified", json!([path]))
     }
 
-    /// What `:messages` shows.
+    /// Text that `:messages` shows.
     pub fn messages(&self) -> String {
         self.lua("return vim.api.nvim_exec2('messages', {output = true}).output", json!([]))
     }
@@ -183,6 +190,14 @@ impl Nvim {
     /// The screen's lines from the top, without blanks at their ends.
     pub fn screen(&self) -> Vec<String> {
         self.shared.lock().screen.lines()
+    }
+
+    /// Keeps what the screen shows as `NAME.png` in `$ROPEWALK_PICTURES`, if that is a folder, for people to look at.
+    pub fn picture(&self, name: &str) {
+        if let Some(folder) = std::env::var_os("ROPEWALK_PICTURES") {
+            let file = PathBuf::from(folder).join(name).with_extension("png");
+            picture::draw(&self.shared.lock().screen, &file);
+        }
     }
 
     /// Waits until some line of the screen contains `text`.

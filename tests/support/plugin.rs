@@ -2,6 +2,7 @@
 
 use super::agent::Agent;
 use super::nvim::Nvim;
+use super::wire;
 use ropewalk_testkit::model::ScriptedReply;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -121,7 +122,7 @@ impl Bench {
         )
     }
 
-    /// Nothing went wrong, nothing wants a key, and the model was asked what it should be.
+    /// Nothing went wrong, nothing wants a key, every message was of its type, and the model was asked what it should be.
     pub fn end(self) {
         let messages = self.nvim.messages();
         for words in ["stack traceback", "Error", "E5108", "E565"] {
@@ -135,17 +136,24 @@ impl Bench {
         );
         assert!(!log.contains("stack traceback"), "{log}");
         drop(self.nvim);
+        assert_messages_are_of_their_types(&self.agent);
         self.agent.model.finish().unwrap();
     }
 }
 
-/// The variables of an editor that finds the program on its path, or doesn't.
+/// Fails where an editor of this agent, or its server, has sent a message that is not as `editors/protocol.json` has it.
+pub fn assert_messages_are_of_their_types(agent: &Agent) {
+    let faults = wire::faults(&agent.folder("records"));
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+/// The variables of an editor that finds the program on its path, or doesn't. All that both say is recorded.
 pub fn environment(agent: &Agent, is_there: bool) -> Vec<(&'static str, String)> {
     let programs = agent.folder("programs");
     std::fs::create_dir_all(&programs).unwrap();
     let program = programs.join("ropewalk");
     if is_there && !program.exists() {
-        std::os::unix::fs::symlink(Agent::command()[0], program).unwrap();
+        wire::record(&program, Agent::command()[0], &agent.folder("records"));
     }
     let mut environment = agent.environment();
     let path = std::env::var("PATH").unwrap();

@@ -1,4 +1,4 @@
-//! Neovim without the plugin as editors/README.md has users set it up: its recipe, and the answers that it shows.
+//! Neovim without the plugin, as editors/neovim/stock.lua sets it up, and the answers that it shows.
 
 use super::agent::Agent;
 use super::nvim::Nvim;
@@ -6,13 +6,7 @@ use serde_json::json;
 use std::path::Path;
 
 /// The Lua code that users are told to take.
-fn recipe() -> String {
-    let readme =
-        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/editors/README.md")).unwrap();
-    let section = readme.split("## Neovim without the plugin").nth(1).unwrap();
-    let code = section.split("```lua\n").nth(1).unwrap();
-    code.split("```").next().unwrap().to_owned()
-}
+const RECIPE: &str = include_str!("../../editors/neovim/stock.lua");
 
 /// Neovim as the recipe sets it up, in `folder`. `is_there` says if `ropewalk` is on the path.
 pub fn start(agent: &Agent, folder: &Path, is_there: bool) -> Nvim {
@@ -25,7 +19,7 @@ pub fn start(agent: &Agent, folder: &Path, is_there: bool) -> Nvim {
     let path = std::env::var("PATH").unwrap();
     environment.push(("PATH", format!("{}:{path}", programs.display())));
     let init = agent.folder("init.lua");
-    std::fs::write(&init, recipe()).unwrap();
+    std::fs::write(&init, RECIPE).unwrap();
     let nvim = Nvim::start_with(folder, &environment);
     nvim.command(&format!("luafile {}", init.display()));
     nvim

@@ -22,6 +22,7 @@ const WORDS: &[&str] = &[
     "minimum",
     "$ref",
     "description",
+    "default",
     "format",
 ];
 
@@ -43,7 +44,7 @@ fn schema(protocol: Protocol) -> &'static Value {
     }
 }
 
-/// What in the body of a request is not as its official type has it; nothing if all is.
+/// Faults of the body of a request against its official type; none if all is well.
 pub(crate) fn faults(protocol: Protocol, body: &str) -> Vec<String> {
     let root = schema(protocol);
     match serde_json::from_str(body) {
@@ -52,17 +53,26 @@ pub(crate) fn faults(protocol: Protocol, body: &str) -> Vec<String> {
     }
 }
 
-/// What in an event is not as `editors/protocol.json` has it; nothing if all is. A front end passes over what it does
-/// not know, but nothing that is not described may be sent.
+/// Faults of an event against `editors/protocol.json`; none if all is well. A front end passes over
+/// the unknown, but nothing may be sent that is not described.
 pub(crate) fn event_faults(event: &Value) -> Vec<String> {
+    message_faults("event", event)
+}
+
+/// The same of any of our messages, named by its place in `editors/protocol.json`, such as
+/// `commands/ropewalk.accept/argument`; a slash in a name is written `~1`.
+pub(crate) fn message_faults(place: &str, message: &Value) -> Vec<String> {
     static SCHEMA: LazyLock<Value> = LazyLock::new(|| {
         let text = include_str!("../../editors/protocol.json");
         let mut schema = serde_json::from_str(text).expect("a schema is JSON");
         close(&mut schema);
         schema
     });
-    let kind = SCHEMA.pointer("/$defs/SessionEvent").expect("events are defined");
-    judge(&SCHEMA, kind, event, "").into_iter().map(|fault| fault.words).collect()
+    let pointer = format!("/properties/{}", place.replace('/', "/properties/"));
+    match SCHEMA.pointer(&pointer) {
+        Some(kind) => judge(&SCHEMA, kind, message, "").into_iter().map(|one| one.words).collect(),
+        None => vec!["it is not described".to_owned()],
+    }
 }
 
 /// Allows no members but those that are described.

@@ -1,5 +1,5 @@
-//! What a test says that can't run here. Under `CI=true` it fails instead: a test that is silently left out looks
-//! like one that passes.
+//! Notices of tests that can't run here. Under `CI=true` they fail instead: a test that is silently
+//! left out looks like one that passes.
 
 /// Says that a test can't run here, and why. Under `CI=true` that is a failure.
 pub(crate) fn skip(why: &str) {

@@ -8,7 +8,7 @@ use ropewalk_testkit::model::ScriptedReply;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
-/// What the server says unasked, for a test that looks at none of it.
+/// Messages that the server sends unasked, for a test that looks at none of them.
 pub const QUIET: &[Kind] =
     &[Kind::Progress, Kind::Diagnostics, Kind::Message, Kind::Log, Kind::Event];
 

@@ -3,6 +3,7 @@
 
 use super::agent::Agent;
 use super::editors;
+use super::wire;
 use ropewalk_testkit::planted;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
@@ -10,7 +11,15 @@ use std::process::{Command, Stdio};
 
 /// Runs the case `NAME` (of `tests/vscode/plugin/NAME.mjs`) in the folder `workspace`. Fails with all that the run said.
 pub fn run_plugin(case: &str, workspace: &Path, agent: &Agent) {
-    run_plugin_with(case, workspace, agent, &["--server", Agent::command()[0]]);
+    run_plugin_with(case, workspace, agent, &["--server", &recorded(agent)]);
+    assert!(!wire::kinds(&agent.folder("records")).is_empty(), "{case}: nothing was recorded");
+}
+
+/// The path of a program that is our server, and keeps all that it is sent and tells, which is judged after the run.
+pub fn recorded(agent: &Agent) -> String {
+    let program = agent.folder("ropewalk");
+    wire::record(&program, Agent::command()[0], &agent.folder("records"));
+    program.display().to_string()
 }
 
 /// As [`run_plugin`], with other options of `plugin.mjs`.
@@ -59,4 +68,6 @@ pub fn run_plugin_with(case: &str, workspace: &Path, agent: &Agent, options: &[&
     planted::assert_absent("the run", format!("{said}{errors}").into_bytes());
     assert!(status.success(), "{case}: {status}\n{said}\n{errors}");
     print!("{said}");
+    let faults = wire::faults(&agent.folder("records"));
+    assert!(faults.is_empty(), "{case}: {}", faults.join("\n"));
 }

@@ -1,9 +1,10 @@
 // Runs one case with the packaged extension in real VS Code: its web server with the .vsix installed, a headless browser whose keys and
 // mouse are the user's, and a hand in the extension host to look at documents. Prints what the case says, and exits with 0 if it holds.
 //
-//   node plugin.mjs --extensions FOLDER --case MODULE --workspace FOLDER [--server PROGRAM] [--untrusted]
+//   node plugin.mjs --extensions FOLDER --case MODULE --workspace FOLDER [--server PROGRAM | --inside PROGRAM] [--untrusted]
 //
-// FOLDER of extensions is one that VS Code has installed the .vsix into. MODULE exports `run(desk)`. Lines `gate: NAME` on standard
+// FOLDER of extensions is one that VS Code has installed the .vsix into; --inside takes the one with a server inside, beside it, behind
+// which this program is. MODULE exports `run(desk)`. Lines `gate: NAME` on standard
 // output ask whoever started this to open a gate of the scripted model, `reached: NAME` to say `reached` once a reply stands at it.
 // With $ROPEWALK_PICTURES, a folder, the case's pictures are left there.
 
@@ -30,6 +31,7 @@ const { values: given } = parseArgs({
         case: { type: 'string' },
         workspace: { type: 'string' },
         server: { type: 'string' },
+        inside: { type: 'string' },
         untrusted: { type: 'boolean', default: false },
     },
 });
@@ -44,7 +46,7 @@ for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => finish(`end
 
 try {
     const extensions = join(home, 'extensions');
-    cpSync(given.extensions, extensions, { recursive: true });
+    cpSync(given.inside ? join(dirname(given.extensions), 'inside') : given.extensions, extensions, { recursive: true });
     settings();
     const host = await listen();
     const port = await startServer(extensions, host.port);
@@ -95,7 +97,8 @@ function startServer(extensions, driverPort) {
         '--extensions-dir', extensions,
         ...(given.untrusted ? [] : ['--disable-workspace-trust']),
     ];
-    const env = { ...process.env, ROPEWALK_DRIVER_PORT: String(driverPort) };
+    const inside = given.inside ? { ROPEWALK_INSIDE: given.inside } : {};
+    const env = { ...process.env, ...inside, ROPEWALK_DRIVER_PORT: String(driverPort) };
     const server = spawn(node, options, { stdio: ['ignore', 'pipe', 'pipe'], detached: true, env });
     processes.push(server);
     return new Promise((done, failed) => {

@@ -8,9 +8,16 @@ import type { Completions, PromptTurn } from './protocol.ts';
 const CONTROLLER = 'ropewalk-ask';
 const EARLIER_KEPT = 50;
 
+/** A place in a text that is asked about, as it was then. */
+interface Place {
+    document: vscode.TextDocument;
+    version: number;
+    range: vscode.Range;
+}
+
 export class Ask implements vscode.Disposable {
     private readonly controller: vscode.CommentController;
-    private open: { thread: vscode.CommentThread; document: vscode.TextDocument; version: number; range: vscode.Range } | undefined;
+    private open: (Place & { thread: vscode.CommentThread; isSent: boolean }) | undefined;
     private readonly disposables: vscode.Disposable[];
 
     constructor(private readonly hub: Hub, private readonly memory: Memory) {
@@ -30,7 +37,7 @@ export class Ask implements vscode.Disposable {
     async start(): Promise<void> {
         const editor = vscode.window.activeTextEditor;
         if (!editor || !/^(file|untitled|vscode-notebook-cell)$/.test(editor.document.uri.scheme)) return await this.pick();
-        this.close(false);
+        this.close();
         const { document, selection } = editor;
         const range = new vscode.Range(selection.start, selection.end);
         // Keys that are typed before the box has the focus would replace the selected lines.
@@ -47,25 +54,30 @@ export class Ask implements vscode.Disposable {
         thread.label = selection.isEmpty ? 'Ask Ropewalk · @ names a file, / a command' : `Ask about ${selected(range)}`;
         thread.collapsibleState = vscode.CommentThreadCollapsibleState.Expanded;
         thread.contextValue = 'ask';
-        this.open = { thread, document, version: document.version, range };
+        this.open = { thread, isSent: false, document, version: document.version, range };
     }
 
     /** Sends what was typed; `comment` is what VS Code hands over with the key. */
     async send(comment?: vscode.Comment): Promise<void> {
         const { open } = this;
-        const text = (typeof comment?.body === 'string' ? comment.body : (comment?.body.value ?? '')).trim();
-        if (!open || !text) return;
-        const { document, version, range } = open;
+        const said = typeof comment?.body === 'string' ? comment.body : (comment?.body.value ?? '');
+        if (!open || open.isSent || !said.trim()) return;
+        open.isSent = true;
+        this.memory.put('askDraft', said);
         // The box goes at once: keys typed into one that waits for the server would go with it. What fails is the draft of the next.
-        this.memory.put('askDraft', text);
-        this.close(true);
-        const sent = await this.prompt(text, { document, version, range });
-        if (sent && this.memory.get('askDraft') === text) this.memory.put('askDraft', undefined);
+        await this.leave();
+        const sent = await this.prompt(said.trim(), open);
+        const draft = this.memory.get('askDraft') ?? '';
+        // Keys that were faster than the box are the draft of the next too.
+        if (sent && draft.startsWith(said)) this.memory.put('askDraft', draft.slice(said.length) || undefined);
     }
 
-    /** Leaves; the draft stays. */
-    cancel(): void {
-        this.close(true);
+    /** Goes back to the text; the draft stays. */
+    async leave(): Promise<void> {
+        const { open } = this;
+        // The focus goes first: with the box it would go nowhere, and keys with it.
+        await vscode.commands.executeCommand('workbench.action.focusActiveEditorGroup');
+        if (this.open === open) this.close();
     }
 
     /** A quick pick: earlier prompts, and what is typed as the first row. */
@@ -95,10 +107,11 @@ export class Ask implements vscode.Disposable {
     }
 
     /** Sends a prompt about a place, if there is one; true if the server has it. */
-    async prompt(prompt: string, at?: { document: vscode.TextDocument; version: number; range: vscode.Range }): Promise<boolean> {
+    async prompt(prompt: string, at?: Place): Promise<boolean> {
         const place = at && {
             textDocument: { uri: this.hub.client.spell(at.document.uri), version: at.version },
-            range: at.range,
+            // A range of VS Code's is written as an array of two.
+            range: { start: at.range.start, end: at.range.end },
         };
         const answer = await this.hub.run<PromptTurn>('prompt', { prompt, ...place });
         if (answer === undefined) return false;
@@ -112,11 +125,9 @@ export class Ask implements vscode.Disposable {
         return this.memory.get('prompts') ?? [];
     }
 
-    private close(hadFocus: boolean): void {
-        if (!this.open) return;
-        this.open.thread.dispose();
+    private close(): void {
+        this.open?.thread.dispose();
         this.open = undefined;
-        if (hadFocus) void vscode.commands.executeCommand('workbench.action.focusActiveEditorGroup');
     }
 
     private keepDraft(document: vscode.TextDocument): void {

@@ -23,6 +23,7 @@ const ABILITIES = {
     plugin: true,
     checkedEdits: true,
     knowledge: true,
+    team: true,
 };
 
 const SELECTOR = ['file', 'untitled', 'vscode-notebook-cell'].map((scheme) => ({ scheme }));

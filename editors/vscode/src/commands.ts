@@ -67,7 +67,7 @@ function ofReview({ hub, review, thread }: Parts): Commands {
         acceptAll: () => review.acceptAll({ all: true }),
         rejectAll: () => review.rejectAll({ all: true }),
         undo: (hunk: number) => review.undo(hunk),
-        closeThread: () => thread.close(true),
+        closeThread: () => thread.leave(),
     };
 }
 
@@ -75,7 +75,7 @@ function ofConversation({ hub, ask, chat, pickers }: Parts): Commands {
     return {
         ask: () => ask.start(),
         askSend: (comment: vscode.Comment) => ask.send(comment),
-        askCancel: () => ask.cancel(),
+        askCancel: () => ask.leave(),
         chat: () => chat.focus(),
         stop: () => hub.run('interrupt', {}),
         new: async () => {

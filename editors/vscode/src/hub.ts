@@ -2,7 +2,7 @@
 
 import * as vscode from 'vscode';
 import { Client } from './client.ts';
-import type { History, HunkInfo, SessionEvent, SessionInfo } from './protocol.ts';
+import type { HunkInfo, SessionEvent, SessionHistory, SessionInfo } from './protocol.ts';
 import type { Change } from './store/items.ts';
 import type { Head } from './store/state.ts';
 import { type Outcome, Store } from './store/store.ts';
@@ -20,8 +20,6 @@ export interface Offer {
     at: number;
 }
 
-const LIST_IN_WORDS = /^(There are no|\d+) sessions?\b/;
-
 export class Hub implements vscode.Disposable {
     readonly store = new Store();
     readonly client: Client;
@@ -31,8 +29,6 @@ export class Hub implements vscode.Disposable {
     /** Looks for the server again and starts it; set by the extension. */
     restart: () => Promise<void> = async () => {};
 
-    /** How many lists were asked for that the server will also say in words. */
-    private listsToCome = 0;
     private readonly headEmitter = new vscode.EventEmitter<ReadonlySet<keyof Head>>();
     private readonly changeEmitter = new vscode.EventEmitter<Change[]>();
     private readonly eventEmitter = new vscode.EventEmitter<SessionEvent>();
@@ -74,9 +70,8 @@ export class Hub implements vscode.Disposable {
         }
     }
 
-    /** Other conversations of the open folders. The server says the list in words too, which is not for the chat. */
+    /** Other conversations of the open folders. */
     async sessions(): Promise<SessionInfo[]> {
-        this.listsToCome += 1;
         return await this.client.execute<SessionInfo[]>('sessions');
     }
 
@@ -116,10 +111,7 @@ export class Hub implements vscode.Disposable {
     }
 
     private take(event: SessionEvent): void {
-        if (event.type === 'notice' && this.listsToCome > 0 && LIST_IN_WORDS.test(event.message)) {
-            this.listsToCome -= 1;
-            return;
-        }
+        if (event.member) return this.takeOfTeammate(event);
         const { session } = this.store.head;
         if (event.type === 'session_started') this.offer = undefined;
         this.publish(this.store.apply(event));
@@ -127,10 +119,16 @@ export class Hub implements vscode.Disposable {
         if (event.type === 'session_started' && event.turns > 0 && event.session !== session) void this.restoreHistory();
     }
 
+    /** Of a teammate only questions are news. */
+    private takeOfTeammate(event: SessionEvent): void {
+        this.publish(this.store.apply(event));
+        if (event.type === 'approval_requested') this.eventEmitter.fire(event);
+    }
+
     /** What was said in a session that goes on. */
     private async restoreHistory(): Promise<void> {
         const { session } = this.store.head;
-        const history = await this.ask<History>('history', { turns: 20 });
+        const history = await this.ask<SessionHistory>('history', { turns: 20 });
         if (!history || this.store.head.session !== session) return;
         this.publish(this.store.restore(history.turns));
     }

@@ -4,7 +4,7 @@ import * as vscode from 'vscode';
 import type { ChatView } from './chat/view.ts';
 import type { Hub } from './hub.ts';
 import type { SessionEvent } from './protocol.ts';
-import { ended } from './store/words.ts';
+import { asker, ended } from './store/words.ts';
 
 /** A turn shorter than this needs no word at its end, in milliseconds. */
 const LONG = 10_000;
@@ -27,7 +27,7 @@ export class Notifier implements vscode.Disposable {
                 this.began = Date.now();
                 return;
             case 'approval_requested':
-                return void this.asked(event.tool, event.reason);
+                return void this.asked(asker(event), event.tool, event.reason);
             case 'trust_requested':
                 return void this.trustAsked(event.question);
             case 'turn_ended':
@@ -46,10 +46,10 @@ export class Notifier implements vscode.Disposable {
         return this.chat.isVisible && vscode.window.state.focused;
     }
 
-    private async asked(tool: string, reason: string): Promise<void> {
+    private async asked(who: string, tool: string, reason: string): Promise<void> {
         if (this.isSeen) return;
         const answer = 'Answer…';
-        const chosen = await vscode.window.showWarningMessage(`Ropewalk asks to run ${tool}: ${reason}`, answer);
+        const chosen = await vscode.window.showWarningMessage(`${who} asks to run ${tool}: ${reason}`, answer);
         if (chosen === answer) await vscode.commands.executeCommand('ropewalk.ui.answer');
     }
 

@@ -4,7 +4,7 @@ import * as vscode from 'vscode';
 import type { Hub } from './hub.ts';
 import type { Mode, ModelInfo } from './protocol.ts';
 import { answers } from './store/choices.ts';
-import { count, short } from './store/words.ts';
+import { asker, count, short } from './store/words.ts';
 
 const MODES: { mode: Mode; label: string; detail: string }[] = [
     { mode: 'review', label: 'Review', detail: 'Changes wait until you accept them' },
@@ -72,14 +72,15 @@ export class Pickers {
             return;
         }
         const placeHolder = approval.detail.split('\n')[0]?.slice(0, 200) ?? '';
-        const chosen = await vscode.window.showQuickPick(answers(approval), { title: `Ropewalk asks: ${approval.reason}`, placeHolder });
+        const chosen = await vscode.window.showQuickPick(answers(approval), { title: `${asker(approval)} asks: ${approval.reason}`, placeHolder });
         if (!chosen) return;
         let words: string | undefined;
         if (chosen.answer === 'refuse') {
             words = await vscode.window.showInputBox({ title: 'Refuse', prompt: 'Words for the model. Enter alone refuses without any.' });
             if (words === undefined) return;
         }
-        await this.hub.run('approve', { approval: approval.approval, answer: chosen.answer, ...(words ? { words } : {}) });
+        const of = approval.session ? { session: approval.session } : {};
+        await this.hub.run('approve', { approval: approval.approval, answer: chosen.answer, ...of, ...(words ? { words } : {}) });
     }
 
     async menu(): Promise<void> {

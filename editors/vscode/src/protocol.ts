@@ -162,7 +162,19 @@ export type Op =
     | 'rules'
     | {
           trust: TrustAnswer;
-      };
+      }
+    | {
+          tasks: {
+              /**
+               * The page, from one, which it is without it.
+               */
+              page?: number | null;
+          };
+      }
+    | {
+          team: TeamOp;
+      }
+    | 'inbox';
 /**
  * Hunks that are meant.
  */
@@ -177,6 +189,33 @@ export type Selection =
           turn: number;
       }
     | 'all';
+/**
+ * A request of the user about a team.
+ */
+export type TeamOp =
+    | 'show'
+    | {
+          stop: string;
+      }
+    | {
+          plan: {
+              /**
+               * The number of the request.
+               */
+              request: number;
+              /**
+               * True if the teammate may go on as planned.
+               */
+              approve: boolean;
+              /**
+               * Words for the teammate.
+               */
+              words?: string | null;
+          };
+      }
+    | {
+          adopt: string;
+      };
 /**
  * The user's word on a call.
  */
@@ -217,6 +256,14 @@ export type CompactionCause = 'full' | 'asked' | 'refused';
  */
 export type ThreadState = 'started' | 'ended';
 /**
+ * State of a member.
+ */
+export type TeamState = 'working' | 'idle' | 'shutdown' | 'gone';
+/**
+ * Status of a board task.
+ */
+export type BoardTaskStatus = 'pending' | 'in_progress' | 'completed' | 'failed' | 'cancelled';
+/**
  * How important a notice is.
  */
 export type Level = 'info' | 'warning' | 'error';
@@ -254,6 +301,8 @@ export type SessionEvent =
     | CompactingEvent
     | CompactedEvent
     | ThreadEvent
+    | TeamEvent
+    | BoardTaskEvent
     | NoticeEvent
     | ModeChangedEvent
     | ModelChangedEvent
@@ -322,6 +371,24 @@ export type Reply =
       }
     | {
           forgotten: number;
+      }
+    | {
+          tasks: {
+              /**
+               * The tasks.
+               */
+              tasks: BoardTask[];
+              /**
+               * True if there is another page.
+               */
+              more: boolean;
+          };
+      }
+    | {
+          team: TeamRoster;
+      }
+    | {
+          inbox: TeamMessage[];
       };
 
 /**
@@ -334,6 +401,7 @@ export interface Everything {
     DocumentVersion?: DocumentVersion;
     TextRange?: TextRange;
     TextPosition?: TextPosition;
+    SendArgument?: SendArgument;
     SteerArgument?: SteerArgument;
     UnqueueArgument?: UnqueueArgument;
     InterruptArgument?: InterruptArgument;
@@ -348,6 +416,7 @@ export interface Everything {
     ModeArgument?: ModeArgument;
     Mode?: Mode;
     ModelArgument?: ModelArgument;
+    StatusArgument?: StatusArgument;
     SessionsArgument?: SessionsArgument;
     ResumeArgument?: ResumeArgument;
     RewindArgument?: RewindArgument;
@@ -355,6 +424,9 @@ export interface Everything {
     RenameArgument?: RenameArgument;
     DeleteArgument?: DeleteArgument;
     ExportArgument?: ExportArgument;
+    TasksArgument?: TasksArgument;
+    TeamArgument?: TeamArgument;
+    PlanAnswer?: PlanAnswer;
     TrustArgument?: TrustArgument;
     Trust?: Trust;
     DocumentName?: DocumentName;
@@ -371,11 +443,13 @@ export interface Everything {
     Selection?: Selection;
     Verdict?: Verdict;
     TrustAnswer?: TrustAnswer;
+    TeamOp?: TeamOp;
     Refusal?: Refusal;
     CommandPlace?: CommandPlace;
     Resolution?: Resolution;
     HunkInfo?: HunkInfo;
     ChangeKind?: ChangeKind;
+    HunkMember?: HunkMember;
     PublishedHunk?: PublishedHunk;
     ReviewAction?: ReviewAction;
     Todo?: Todo;
@@ -384,6 +458,10 @@ export interface Everything {
     ContextUse?: ContextUse;
     CompactionCause?: CompactionCause;
     ThreadState?: ThreadState;
+    TeamMember?: TeamMember;
+    TeamState?: TeamState;
+    BoardTaskStatus?: BoardTaskStatus;
+    BoardTask?: BoardTask;
     Level?: Level;
     StopReason?: StopReason;
     PromptTurn?: PromptTurn;
@@ -391,7 +469,7 @@ export interface Everything {
     HunkDiff?: HunkDiff;
     NextHunk?: NextHunk;
     CommandFile?: CommandFile;
-    CommandMode?: CommandMode;
+    SessionMode?: SessionMode;
     CommandModel?: CommandModel;
     ModelInfo?: ModelInfo;
     ModelPrice?: ModelPrice;
@@ -404,10 +482,13 @@ export interface Everything {
     RewoundTurn?: RewoundTurn;
     SessionName?: SessionName;
     DeletedSession?: DeletedSession;
+    TaskPage?: TaskPage;
+    TeamRoster?: TeamRoster;
+    TeamMessage?: TeamMessage;
     TrustOutcome?: TrustOutcome;
     HunkTexts?: HunkTexts;
     ProposedDocument?: ProposedDocument;
-    History?: History;
+    SessionHistory?: SessionHistory;
     HistoryTurn?: HistoryTurn;
     CallResult?: CallResult;
     Completions?: Completions;
@@ -445,6 +526,8 @@ export interface Everything {
     CompactingEvent?: CompactingEvent;
     CompactedEvent?: CompactedEvent;
     ThreadEvent?: ThreadEvent;
+    TeamEvent?: TeamEvent;
+    BoardTaskEvent?: BoardTaskEvent;
     NoticeEvent?: NoticeEvent;
     ModeChangedEvent?: ModeChangedEvent;
     ModelChangedEvent?: ModelChangedEvent;
@@ -473,6 +556,10 @@ export interface ClientOptions {
      */
     threads?: boolean;
     /**
+     * It takes the events of teammates too, and shows what they ask.
+     */
+    team?: boolean;
+    /**
      * It shows messages of any length without taking keys from the user.
      */
     messages?: boolean;
@@ -492,6 +579,10 @@ export interface ClientOptions {
      * It applies no edit at another version than the one it is for, and tells so: `applied` is believed.
      */
     checkedEdits?: boolean;
+    /**
+     * It wants the conversation document, though it takes events and approvals.
+     */
+    conversation?: boolean;
 }
 /**
  * `ropewalk.prompt`.
@@ -502,7 +593,7 @@ export interface PromptArgument {
      */
     prompt: string;
     /**
-     * What goes with the words.
+     * Content that goes with the words.
      */
     content?: Content[];
     /**
@@ -510,9 +601,13 @@ export interface PromptArgument {
      */
     textDocument?: DocumentVersion | null;
     /**
-     * What is selected in it; an empty range is the cursor, whose line is named.
+     * The selection in it; an empty range is the cursor, whose line is named.
      */
     range?: TextRange | null;
+    /**
+     * The teammate that it is for; the session itself without it.
+     */
+    member?: string | null;
 }
 /**
  * A document, and the version of it that positions are of.
@@ -548,6 +643,23 @@ export interface TextPosition {
     character: number;
 }
 /**
+ * `ropewalk.send`.
+ */
+export interface SendArgument {
+    /**
+     * The conversation document; the open one without it.
+     */
+    textDocument?: DocumentVersion | null;
+    /**
+     * A selection to send in place of the draft.
+     */
+    range?: TextRange | null;
+    /**
+     * True to wait for the end of a running turn, which is joined without it.
+     */
+    queue?: boolean;
+}
+/**
  * `ropewalk.steer`.
  */
 export interface SteerArgument {
@@ -555,6 +667,10 @@ export interface SteerArgument {
      * Words that join the running turn.
      */
     text: string;
+    /**
+     * The teammate that it is for; the session itself without it.
+     */
+    member?: string | null;
 }
 /**
  * `ropewalk.unqueue`.
@@ -573,6 +689,10 @@ export interface InterruptArgument {
      * The subagent that is stopped alone; without it the turn is.
      */
     thread?: string | null;
+    /**
+     * The teammate that it is for; the session itself without it.
+     */
+    member?: string | null;
 }
 /**
  * `ropewalk.accept`, `ropewalk.reject` and `ropewalk.undo`: hunks, chosen in one way at most.
@@ -674,6 +794,10 @@ export interface ApprovalArgument {
      * The session that it is of.
      */
     session?: string | null;
+    /**
+     * The teammate that it is for; the session itself without it.
+     */
+    member?: string | null;
 }
 /**
  * Nothing.
@@ -696,6 +820,15 @@ export interface ModelArgument {
      * The model from now on, as `PROVIDER/NAME`; without it nothing changes.
      */
     model?: string | null;
+}
+/**
+ * `ropewalk.status`.
+ */
+export interface StatusArgument {
+    /**
+     * The teammate that it is about; the session itself without it.
+     */
+    member?: string | null;
 }
 /**
  * `ropewalk.sessions`.
@@ -729,7 +862,7 @@ export interface RewindArgument {
  */
 export interface CompactArgument {
     /**
-     * What the summary keeps in view.
+     * Matter that the summary keeps in view.
      */
     focus?: string | null;
 }
@@ -771,6 +904,53 @@ export interface ExportArgument {
      * A file that is not there yet; one of our own without it.
      */
     path?: string | null;
+    /**
+     * The teammate that it is for; the session itself without it.
+     */
+    member?: string | null;
+}
+/**
+ * `ropewalk.tasks`.
+ */
+export interface TasksArgument {
+    /**
+     * The page, from one, which it is without it.
+     */
+    page?: number | null;
+}
+/**
+ * `ropewalk.team`: one of these, or nothing to show the team.
+ */
+export interface TeamArgument {
+    /**
+     * The teammate that is to end.
+     */
+    stop?: string | null;
+    /**
+     * An answer to a plan.
+     */
+    plan?: PlanAnswer | null;
+    /**
+     * The team to lead, whose lead is gone.
+     */
+    adopt?: string | null;
+}
+/**
+ * An answer to the plan of a teammate.
+ */
+export interface PlanAnswer {
+    /**
+     * The number of the request.
+     */
+    request: number;
+    /**
+     * True if the teammate may go on as planned.
+     */
+    approve: boolean;
+    /**
+     * Words for the teammate.
+     */
+    words?: string | null;
 }
 /**
  * `ropewalk.trust`.
@@ -855,11 +1035,11 @@ export interface DiagnosticLine {
      */
     severity: string;
     /**
-     * What it says.
+     * Words of the finding.
      */
     message: string;
     /**
-     * Who says it.
+     * Tool that found it.
      */
     source?: string | null;
 }
@@ -904,6 +1084,10 @@ export interface Request {
      * last list too, or the start of its id.
      */
     session?: string | null;
+    /**
+     * The teammate it is for; none means the session's own agent.
+     */
+    member?: string | null;
     op: Op;
 }
 /**
@@ -1027,6 +1211,10 @@ export interface HunkInfo {
      */
     calls: string[];
     /**
+     * The members of the team whose work it is, in order. Absent for a change of the session's own.
+     */
+    members?: HunkMember[];
+    /**
      * The first line of each command among them, in order.
      */
     commands: string[];
@@ -1038,6 +1226,19 @@ export interface HunkInfo {
      * The program or agent that runs or follows the file, in words: it waits for the user in mode `auto` too. Absent where none does.
      */
     review?: string | null;
+}
+/**
+ * A member of a team, as the author of a change.
+ */
+export interface HunkMember {
+    /**
+     * Its name.
+     */
+    member: string;
+    /**
+     * The number of the task that it was made for. Absent for work without a task.
+     */
+    task?: number | null;
 }
 /**
  * A change that is in the user's text.
@@ -1123,6 +1324,58 @@ export interface ContextUse {
     size: number | null;
 }
 /**
+ * A member of a team.
+ */
+export interface TeamMember {
+    /**
+     * Its name.
+     */
+    name: string;
+    /**
+     * Its role; empty for any.
+     */
+    role: string;
+    state: TeamState;
+    /**
+     * The number of the task that it works on. Null without one.
+     */
+    task: number | null;
+    /**
+     * Tokens that it used.
+     */
+    tokens: number;
+    /**
+     * Price of those in cents.
+     */
+    cents: number;
+}
+/**
+ * A task of a team's board.
+ */
+export interface BoardTask {
+    /**
+     * Its number in the team.
+     */
+    number: number;
+    /**
+     * Its subject, in one line.
+     */
+    subject: string;
+    status: BoardTaskStatus;
+    /**
+     * The member that works on it or has completed it. Null where nobody has.
+     */
+    owner: string | null;
+    /**
+     * The numbers of the tasks it still waits for.
+     */
+    blockedBy: number[];
+    /**
+     * How often it was begun.
+     */
+    attempt: number;
+}
+/**
  * The answer to `ropewalk.prompt`.
  */
 export interface PromptTurn {
@@ -1191,7 +1444,7 @@ export interface CommandFile {
 /**
  * The answer to `ropewalk.mode`.
  */
-export interface CommandMode {
+export interface SessionMode {
     mode: Mode;
 }
 /**
@@ -1203,7 +1456,7 @@ export interface CommandModel {
      */
     model: string | null;
     /**
-     * What to set up, where none is usable.
+     * Words on the set-up that lacks, where none is usable.
      */
     missing?: string | null;
 }
@@ -1220,7 +1473,7 @@ export interface ModelInfo {
      */
     usable: boolean;
     /**
-     * What to set up before it can be used; null where nothing is missing.
+     * Words on the set-up that lacks before it can be used; null where nothing does.
      */
     missing: string | null;
     /**
@@ -1283,7 +1536,7 @@ export interface Status {
      */
     model: string | null;
     /**
-     * What to set up where none is usable, else null.
+     * Words on the set-up that lacks where none is usable, else null.
      */
     missing: string | null;
     /**
@@ -1466,6 +1719,57 @@ export interface DeletedSession {
     pending: number;
 }
 /**
+ * The answer to `ropewalk.tasks`.
+ */
+export interface TaskPage {
+    /**
+     * The tasks, by number.
+     */
+    tasks: BoardTask[];
+    /**
+     * True if there is another page.
+     */
+    more: boolean;
+}
+/**
+ * A team and its members.
+ */
+export interface TeamRoster {
+    /**
+     * The team's name.
+     */
+    team: string;
+    /**
+     * The members as they are now, the lead first.
+     */
+    members: TeamMember[];
+}
+/**
+ * A message to the lead of a team.
+ */
+export interface TeamMessage {
+    /**
+     * Its number on the board.
+     */
+    number: number;
+    /**
+     * The member that sent it, or `board`.
+     */
+    from: string;
+    /**
+     * One word for its kind, such as `message`, `plan` or `task_failed`.
+     */
+    kind: string;
+    /**
+     * The number of the request in it, such as a plan that waits for an answer. Null without one.
+     */
+    request: number | null;
+    /**
+     * Its text.
+     */
+    body: string;
+}
+/**
  * The answer to `ropewalk.trust`.
  */
 export interface TrustOutcome {
@@ -1507,7 +1811,7 @@ export interface ProposedDocument {
 /**
  * The answer to `ropewalk/history`.
  */
-export interface History {
+export interface SessionHistory {
     /**
      * The session.
      */
@@ -1574,6 +1878,10 @@ export interface SessionStartedEvent {
      * The subagent it is of, if it is of one.
      */
     thread?: string | null;
+    /**
+     * The teammate whose it is. Absent for the lead's own, and without a team.
+     */
+    member?: string | null;
 }
 /**
  * It has another name.
@@ -1592,6 +1900,10 @@ export interface SessionRenamedEvent {
      * The subagent it is of, if it is of one.
      */
     thread?: string | null;
+    /**
+     * The teammate whose it is. Absent for the lead's own, and without a team.
+     */
+    member?: string | null;
 }
 /**
  * The words and the edits of this turn and of all after it were taken back; `prompt` is what it had begun with.
@@ -1614,6 +1926,10 @@ export interface RewoundEvent {
      * The subagent it is of, if it is of one.
      */
     thread?: string | null;
+    /**
+     * The teammate whose it is. Absent for the lead's own, and without a team.
+     */
+    member?: string | null;
 }
 /**
  * A turn has begun. Turns are numbered from 1.
@@ -1636,6 +1952,10 @@ export interface TurnStartedEvent {
      * The subagent it is of, if it is of one.
      */
     thread?: string | null;
+    /**
+     * The teammate whose it is. Absent for the lead's own, and without a team.
+     */
+    member?: string | null;
 }
 /**
  * A prompt waits until the running turn has ended.
@@ -1658,6 +1978,10 @@ export interface QueuedEvent {
      * The subagent it is of, if it is of one.
      */
     thread?: string | null;
+    /**
+     * The teammate whose it is. Absent for the lead's own, and without a team.
+     */
+    member?: string | null;
 }
 /**
  * The model is asked; steps are numbered from 1 in each turn.
@@ -1684,6 +2008,10 @@ export interface StepStartedEvent {
      * The subagent it is of, if it is of one.
      */
     thread?: string | null;
+    /**
+     * The teammate whose it is. Absent for the lead's own, and without a team.
+     */
+    member?: string | null;
 }
 /**
  * Words of the user to the running turn have joined it.
@@ -1706,6 +2034,10 @@ export interface SteeredEvent {
      * The subagent it is of, if it is of one.
      */
     thread?: string | null;
+    /**
+     * The teammate whose it is. Absent for the lead's own, and without a team.
+     */
+    member?: string | null;
 }
 /**
  * A piece of the model's words.
@@ -1732,6 +2064,10 @@ export interface TextDeltaEvent {
      * The subagent it is of, if it is of one.
      */
     thread?: string | null;
+    /**
+     * The teammate whose it is. Absent for the lead's own, and without a team.
+     */
+    member?: string | null;
 }
 /**
  * A piece of its thoughts.
@@ -1758,6 +2094,10 @@ export interface ThinkingDeltaEvent {
      * The subagent it is of, if it is of one.
      */
     thread?: string | null;
+    /**
+     * The teammate whose it is. Absent for the lead's own, and without a team.
+     */
+    member?: string | null;
 }
 /**
  * The model's server failed and is asked again: what this step has said so far is void.
@@ -1788,6 +2128,10 @@ export interface RetryingEvent {
      * The subagent it is of, if it is of one.
      */
     thread?: string | null;
+    /**
+     * The teammate whose it is. Absent for the lead's own, and without a team.
+     */
+    member?: string | null;
 }
 /**
  * Nothing of the reply has come from the model's server for so long, before its first words or between two; told
@@ -1815,6 +2159,10 @@ export interface WaitingEvent {
      * The subagent it is of, if it is of one.
      */
     thread?: string | null;
+    /**
+     * The teammate whose it is. Absent for the lead's own, and without a team.
+     */
+    member?: string | null;
 }
 /**
  * A tool call begins; `call` is its id.
@@ -1851,6 +2199,10 @@ export interface ToolCallEvent {
      * The subagent it is of, if it is of one.
      */
     thread?: string | null;
+    /**
+     * The teammate whose it is. Absent for the lead's own, and without a team.
+     */
+    member?: string | null;
 }
 /**
  * A running command says something: a piece every 50 ms at most, without escape sequences, and no more than a
@@ -1878,6 +2230,10 @@ export interface ToolOutputEvent {
      * The subagent it is of, if it is of one.
      */
     thread?: string | null;
+    /**
+     * The teammate whose it is. Absent for the lead's own, and without a team.
+     */
+    member?: string | null;
 }
 /**
  * The look at what is done before a turn ends: `todos` that are open, new `errors` in the editor, and the end of what
@@ -1918,6 +2274,10 @@ export interface CheckEvent {
      * The subagent it is of, if it is of one.
      */
     thread?: string | null;
+    /**
+     * The teammate whose it is. Absent for the lead's own, and without a team.
+     */
+    member?: string | null;
 }
 /**
  * A call has its result, of which this is the start. `secret` is the name in the call that may hold secrets, if
@@ -1958,6 +2318,10 @@ export interface ToolResultEvent {
      * The subagent it is of, if it is of one.
      */
     thread?: string | null;
+    /**
+     * The teammate whose it is. Absent for the lead's own, and without a team.
+     */
+    member?: string | null;
 }
 /**
  * A call waits, for as long as it takes; see Approvals below.
@@ -2019,6 +2383,10 @@ export interface ApprovalRequestedEvent {
      * The subagent it is of, if it is of one.
      */
     thread?: string | null;
+    /**
+     * The teammate whose it is. Absent for the lead's own, and without a team.
+     */
+    member?: string | null;
 }
 /**
  * It waits no more: `allowed`, `refused`, `waiting for save` or `interrupted`.
@@ -2042,6 +2410,10 @@ export interface ApprovalResolvedEvent {
      * The subagent it is of, if it is of one.
      */
     thread?: string | null;
+    /**
+     * The teammate whose it is. Absent for the lead's own, and without a team.
+     */
+    member?: string | null;
 }
 /**
  * All pending hunks as they are now, in the order of files and lines; see Hunks below.
@@ -2060,6 +2432,10 @@ export interface HunksEvent {
      * The subagent it is of, if it is of one.
      */
     thread?: string | null;
+    /**
+     * The teammate whose it is. Absent for the lead's own, and without a team.
+     */
+    member?: string | null;
 }
 /**
  * Changes are in the user's text, in every mode: the editor has shown that it made them, or the file is written.
@@ -2083,6 +2459,10 @@ export interface PublishedEvent {
      * The subagent it is of, if it is of one.
      */
     thread?: string | null;
+    /**
+     * The teammate whose it is. Absent for the lead's own, and without a team.
+     */
+    member?: string | null;
 }
 /**
  * The user has typed into a proposed change, or the file has moved on under it: it waits no more, and the text stays
@@ -2118,6 +2498,10 @@ export interface SetAsideEvent {
      * The subagent it is of, if it is of one.
      */
     thread?: string | null;
+    /**
+     * The teammate whose it is. Absent for the lead's own, and without a team.
+     */
+    member?: string | null;
 }
 /**
  * The outcome of an `accept`, `reject`, `edit`, `undo` or `rewind`: how many hunks, and what could not be done,
@@ -2142,6 +2526,10 @@ export interface ReviewedEvent {
      * The subagent it is of, if it is of one.
      */
     thread?: string | null;
+    /**
+     * The teammate whose it is. Absent for the lead's own, and without a team.
+     */
+    member?: string | null;
 }
 /**
  * The todos of the session are these now, `done` of them completed. Also told after `session_started` if there are
@@ -2169,6 +2557,10 @@ export interface TodosEvent {
      * The subagent it is of, if it is of one.
      */
     thread?: string | null;
+    /**
+     * The teammate whose it is. Absent for the lead's own, and without a team.
+     */
+    member?: string | null;
 }
 /**
  * Tokens of the last step, of the turn so far, and of the session, with what they cost; see Tokens below.
@@ -2191,6 +2583,10 @@ export interface UsageEvent {
      * The subagent it is of, if it is of one.
      */
     thread?: string | null;
+    /**
+     * The teammate whose it is. Absent for the lead's own, and without a team.
+     */
+    member?: string | null;
 }
 /**
  * The conversation is about to be compacted: its beginning is summed up, which takes the model a while. `why` is
@@ -2211,6 +2607,10 @@ export interface CompactingEvent {
      * The subagent it is of, if it is of one.
      */
     thread?: string | null;
+    /**
+     * The teammate whose it is. Absent for the lead's own, and without a team.
+     */
+    member?: string | null;
 }
 /**
  * It was compacted: what the model remembers of its beginning is the summary.
@@ -2241,6 +2641,10 @@ export interface CompactedEvent {
      * The subagent it is of, if it is of one.
      */
     thread?: string | null;
+    /**
+     * The teammate whose it is. Absent for the lead's own, and without a team.
+     */
+    member?: string | null;
 }
 /**
  * A subagent begins or ends, whose id is the `thread` beside this event.
@@ -2285,6 +2689,72 @@ export interface ThreadEvent {
      * The subagent it is of, if it is of one.
      */
     thread?: string | null;
+    /**
+     * The teammate whose it is. Absent for the lead's own, and without a team.
+     */
+    member?: string | null;
+}
+/**
+ * The members of the team are these now, with `name`, `role`, `state` (`working`, `idle`, `shutdown`, `gone`), `task`,
+ * `tokens` and `cents`.
+ */
+export interface TeamEvent {
+    type: 'team';
+    /**
+     * All of them, the lead first.
+     */
+    members: TeamMember[];
+    /**
+     * The session it is of, if it is of one.
+     */
+    session?: string | null;
+    /**
+     * The subagent it is of, if it is of one.
+     */
+    thread?: string | null;
+    /**
+     * The teammate whose it is. Absent for the lead's own, and without a team.
+     */
+    member?: string | null;
+}
+/**
+ * A task of the team's board stands so now: `status` is `pending`, `in_progress`, `completed`, `failed` or `cancelled`.
+ */
+export interface BoardTaskEvent {
+    type: 'board_task';
+    /**
+     * Its number in the team.
+     */
+    number: number;
+    /**
+     * Its subject, in one line.
+     */
+    subject: string;
+    status: BoardTaskStatus;
+    /**
+     * The member that works on it or has completed it. Null where nobody has.
+     */
+    owner: string | null;
+    /**
+     * The numbers of the tasks it still waits for.
+     */
+    blockedBy: number[];
+    /**
+     * How often it was begun.
+     */
+    attempt: number;
+    /**
+     * The session it is of, if it is of one.
+     */
+    session?: string | null;
+    /**
+     * The subagent it is of, if it is of one.
+     */
+    thread?: string | null;
+    /**
+     * The teammate whose it is. Absent for the lead's own, and without a team.
+     */
+    member?: string | null;
 }
 /**
  * Something the user should know: `info`, `warning` or `error`.
@@ -2304,6 +2774,10 @@ export interface NoticeEvent {
      * The subagent it is of, if it is of one.
      */
     thread?: string | null;
+    /**
+     * The teammate whose it is. Absent for the lead's own, and without a team.
+     */
+    member?: string | null;
 }
 /**
  * The mode is another.
@@ -2319,6 +2793,10 @@ export interface ModeChangedEvent {
      * The subagent it is of, if it is of one.
      */
     thread?: string | null;
+    /**
+     * The teammate whose it is. Absent for the lead's own, and without a team.
+     */
+    member?: string | null;
 }
 /**
  * The model is another.
@@ -2337,6 +2815,10 @@ export interface ModelChangedEvent {
      * The subagent it is of, if it is of one.
      */
     thread?: string | null;
+    /**
+     * The teammate whose it is. Absent for the lead's own, and without a team.
+     */
+    member?: string | null;
 }
 /**
  * A turn has ended: `end_turn`, `max_tokens`, `max_steps`, `budget`, `refusal`, `interrupted` or `error`;
@@ -2361,6 +2843,10 @@ export interface TurnEndedEvent {
      * The subagent it is of, if it is of one.
      */
     thread?: string | null;
+    /**
+     * The teammate whose it is. Absent for the lead's own, and without a team.
+     */
+    member?: string | null;
 }
 /**
  * The configuration of the folder `root`, in `file` (a URI), asks for what only the user can grant: `enables`
@@ -2397,13 +2883,17 @@ export interface TrustRequestedEvent {
      * The subagent it is of, if it is of one.
      */
     thread?: string | null;
+    /**
+     * The teammate whose it is. Absent for the lead's own, and without a team.
+     */
+    member?: string | null;
 }
 /**
  * The answer to `ropewalk/result`.
  */
 export interface CallResult {
     /**
-     * What the model got, whole.
+     * Text that the model got, whole.
      */
     text: string;
     /**
@@ -2420,7 +2910,7 @@ export interface Completions {
      */
     start: number;
     /**
-     * What can stand there, the best first.
+     * Completions, the best first.
      */
     items: Completion[];
 }
@@ -2434,7 +2924,7 @@ export interface Completion {
     text: string;
     kind: CompletionKind;
     /**
-     * What it is, in a few words; empty for a file.
+     * A few words on it; empty for a file.
      */
     detail: string;
 }

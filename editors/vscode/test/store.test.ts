@@ -6,7 +6,7 @@ import type { SessionEvent } from '../src/protocol.ts';
 import { answers } from '../src/store/choices.ts';
 import { joined, OUTPUT_KEPT, Transcript } from '../src/store/items.ts';
 import { Store } from '../src/store/store.ts';
-import { changesInFiles, ended, money, place, short } from '../src/store/words.ts';
+import { asker, changesInFiles, ended, madeBy, money, place, short, team } from '../src/store/words.ts';
 
 const event = (one: object) => ({ session: 's', ...one }) as SessionEvent;
 
@@ -39,6 +39,22 @@ test('a megabyte of output is kept at its end, cut at a line', () => {
     assert.ok(item.output.length <= OUTPUT_KEPT);
     assert.match(item.output, /^line \d+ x/);
     assert.ok(item.output.endsWith(lines.at(-1) ?? '!'));
+});
+
+test('a compaction between turns leaves nothing behind, however it ends', () => {
+    const summing = event({ type: 'compacting', turn: 1, why: 'asked' });
+    const during = running();
+    during.apply(summing);
+    assert.equal(during.head.running?.doing, 'summing up');
+    const store = running();
+    store.apply(event({ type: 'turn_ended', turn: 1, stopReason: 'end_turn', message: null }));
+    const before = structuredClone(store.head);
+    store.apply(summing);
+    assert.deepEqual(store.head, before);
+    store.apply(event({ type: 'notice', level: 'info', message: 'The compaction was stopped; nothing has changed.' }));
+    assert.deepEqual(store.head, before);
+    store.apply(event({ type: 'turn_started', turn: 2, prompt: 'on' }));
+    assert.equal(store.head.running?.doing, 'thinking');
 });
 
 test('events of another session are left out', () => {
@@ -81,5 +97,26 @@ test('words for people', () => {
     assert.equal(money(null), '');
     assert.equal(changesInFiles(['a', 'a', 'b']), '3 changes in 2 files');
     assert.equal(ended('end_turn', null, { input: 33_364, output: 594, cost: 0.031 }), 'Done · 33k tokens in, 594 out · $0.03');
+    assert.equal(ended('error', 'there is no API key', { input: 0, output: 0, cost: 0 }), 'It failed: there is no API key');
     assert.equal(place('fork', 2), 'on your unsaved text + 2 changes');
+});
+
+test('a teammate asks under its name, and the team is one line', () => {
+    const store = running();
+    const member = (name: string, state: string, task: number | null) => ({ name, role: '', state, task, tokens: 0, cents: 0 });
+    const members = [member('lead', 'idle', null), member('alice', 'working', 3), member('bob', 'working', null)];
+    assert.deepEqual([...store.apply(event({ type: 'team', members })).head], ['team']);
+    assert.equal(team(store.head.team), 'Team: alice #3, bob');
+    assert.equal(team([]), '');
+    const asked = { type: 'approval_requested', turn: 1, approval: 7, call: 'c', tool: 'bash', detail: 'touch x', reason: '' };
+    store.apply({ ...event(asked), session: 'of alice', member: 'alice' } as SessionEvent);
+    store.apply(event({ ...asked, approval: 8 }));
+    assert.deepEqual(store.head.approvals.map(asker), ['alice', 'Ropewalk']);
+    assert.equal(store.head.approvals[0]?.session, 'of alice');
+    assert.deepEqual([...store.apply({ ...event({ type: 'tool_call' }), member: 'alice' } as SessionEvent).head], []);
+});
+
+test('a change of teammates names them with their tasks', () => {
+    assert.equal(madeBy({ members: [{ member: 'alice', task: 3 }, { member: 'bob' }] }), 'task #3, alice and bob');
+    assert.equal(madeBy({}), '');
 });

@@ -15,11 +15,11 @@ use tokio::sync::oneshot;
 pub(crate) struct Approvals {
     /// The last number, of all sessions that number theirs together.
     last: Arc<AtomicU64>,
-    state: Mutex<State>,
+    state: Mutex<ApprovalsState>,
 }
 
 #[derive(Debug)]
-struct State {
+struct ApprovalsState {
     /// The calls that wait, and where their verdicts go.
     waiting: BTreeMap<u64, (Approval, oneshot::Sender<Verdict>)>,
     /// Rules of the user's own words. They outlive other settings.
@@ -30,11 +30,11 @@ struct State {
 
 impl Approvals {
     pub(crate) fn new(last: Arc<AtomicU64>, granted: Vec<Rule>) -> Self {
-        let state = State { waiting: BTreeMap::new(), granted, saves: Vec::new() };
+        let state = ApprovalsState { waiting: BTreeMap::new(), granted, saves: Vec::new() };
         Self { last, state: Mutex::new(state) }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, ApprovalsState> {
         // A panic while the lock was held leaves plain data behind, which stays usable.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

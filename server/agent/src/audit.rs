@@ -5,7 +5,7 @@
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// What became of one call before it ran.
+/// Decision about one call before it ran.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Audit {
@@ -17,13 +17,13 @@ pub struct Audit {
     pub tool: String,
     /// The command, path or pattern, on one line, shortened, and without what looks like a key.
     pub subject: String,
-    /// What policy said at last: `allow`, `ask` or `deny`.
+    /// Policy's last word: `allow`, `ask` or `deny`.
     pub decision: String,
-    /// What decided: `deny bash(git push *)`, `session bash(ls *)`, `mode plan`, `danger`, `secrets`, `syntax`
-    /// or `effect`.
+    /// Reason of the decision: `deny bash(git push *)`, `session bash(ls *)`, `mode plan`,
+    /// `danger`, `secrets`, `syntax` or `effect`.
     pub by: String,
-    /// What came of asking: `once`, `session`, `always`, `afterSave`, `refuse`, `interrupted`, or `nobody`
-    /// where nobody was there to be asked. None if it was not asked for.
+    /// Answer to the question: `once`, `session`, `always`, `afterSave`, `refuse`, `interrupted`,
+    /// or `nobody` where nobody was there. None if nobody had to be asked.
     pub verdict: Option<String>,
     /// The name in the call that may hold secrets.
     pub secret: Option<String>,

@@ -36,7 +36,7 @@ fn next_bound(before: u64, budget: u64) -> u64 {
     (before / budget).saturating_add(1).saturating_mul(budget)
 }
 
-/// What to say of a budget in money that can't be kept, because the model has no known price.
+/// Words on a budget in money that can't be kept, because the model has no known price.
 pub(crate) fn unkept(limits: &SessionLimits, model: &str) -> Option<String> {
     let bounds = [
         (limits.turn_cents, "limits.turn_cents", "limits.turn_tokens"),

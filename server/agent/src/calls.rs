@@ -9,14 +9,16 @@ mod enter;
 mod judge;
 mod printed;
 mod repeats;
+mod stage;
 
-use crate::changes::Origin;
+use crate::changes::CallOrigin;
 use crate::journal::outputs;
-use crate::reads::{Read, shown as shown_texts};
-use crate::tools::task::Task;
+use crate::journal::record::Record;
+use crate::reads::{SeenText, shown as shown_texts};
+use crate::tools::task::TaskTool;
 use crate::turn::Turn;
-pub use call::Call;
-use call::Parsed;
+pub use call::ModelCall;
+use call::ParsedCall;
 pub(crate) use call::{commands, first_line, read_loosely};
 use futures::FutureExt;
 pub(crate) use printed::Printed;
@@ -26,10 +28,12 @@ use ropewalk_model::{Block, ToolInput};
 use ropewalk_protocol::{CommandPlace, Content, Event};
 use ropewalk_text::plain::plain;
 use ropewalk_tools::bounds::{PREVIEW_CHARS, preview};
-use ropewalk_tools::policy::Reach;
+use ropewalk_tools::policy::Access;
 use ropewalk_tools::{Bounds, Context, Effect, Grant, Progress, ToolOutput, TypedTool as _};
 use ropewalk_workspace::{DiskLook, DocId, View};
 use serde_json::Value;
+pub(crate) use stage::{CallStage, CallStages};
+use std::borrow::Cow;
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
@@ -43,15 +47,15 @@ struct Facts {
     /// Where its command ran, if it ran one.
     ran: Option<CommandPlace>,
     /// The texts that the model has seen by it.
-    reads: Vec<Read>,
+    reads: Vec<SeenText>,
 }
 
 /// A call that can be run, or the result that says why not.
-type Ready = (Call, Result<Parsed, ToolOutput>);
+type Ready = (ModelCall, Result<ParsedCall, ToolOutput>);
 
 impl Turn {
     /// Runs the calls and gives their results, in the order of the calls.
-    pub(crate) async fn run_calls(&mut self, calls: Vec<Call>) -> Vec<Block> {
+    pub(crate) async fn run_calls(&mut self, calls: Vec<ModelCall>) -> Vec<Block> {
         let registry = self.parts.registry();
         let parsed = calls.into_iter().map(|mut call| {
             let parsed = call.parse(&registry);
@@ -59,6 +63,7 @@ impl Turn {
             (call, parsed)
         });
         let mut ready: Vec<Ready> = parsed.collect();
+        let count = ready.len();
         let mut done = Vec::with_capacity(ready.len());
         while !ready.is_empty() {
             // As many reading calls as stand together, or subagents, else one of any other kind.
@@ -73,8 +78,7 @@ impl Turn {
             } else {
                 None
             };
-            let running =
-                batch.into_iter().map(|(call, parsed)| self.run_call(call, parsed, view.clone()));
+            let running = batch.into_iter().map(|call| self.run_call(call, view.clone(), count));
             for (call, output, reads) in futures::future::join_all(running).await {
                 self.conversation.note_reads(reads);
                 done.push((call, output));
@@ -84,28 +88,37 @@ impl Turn {
         // A panic while the lock was held leaves plain data behind, which stays usable.
         let refusals = self.refusals.get_mut().unwrap_or_else(PoisonError::into_inner);
         std::mem::take(refusals).into_iter().for_each(|words| self.conversation.hear(words));
-        self.share(&mut done).await;
+        let behind = self.words_behind(&done).await;
+        self.share(&mut done, behind.iter().map(|words| bounded::sent(words)).sum()).await;
+        self.is_over |= done.iter().any(|(_, output)| output.ends_turn);
         if !self.is_interrupted() {
             self.note_failures(&done);
             let counted = done.iter_mut();
             self.repeats.note(counted.map(|(call, output)| (&*call.name, call.key(), output)));
         }
-        let result = |(call, mut output): (Call, ToolOutput)| {
-            if let [] | [Content::Text { .. }] = *output.content {
-                return Block::result(&*call.id, output.words(), output.is_error);
-            }
-            output.content.retain(|part| !part.is_blank());
-            Block::results(&*call.id, output.content, output.is_error)
-        };
-        done.into_iter().map(result).collect()
+        for ((_, output), words) in
+            done.iter_mut().zip(&behind).filter(|(_, words)| !words.is_empty())
+        {
+            output.say(words);
+        }
+        done.into_iter().map(|(call, output)| result(&call, output)).collect()
     }
 
+    /// Notes how far a call has come, so that it is known if the step is cut off.
+    pub(crate) fn reaches(&self, call: &str, stage: CallStage) {
+        let record = Record::Call { id: call.into(), stage: Cow::Borrowed(&stage) };
+        self.parts.journal.write(&record);
+        // A panic while the lock was held leaves plain data behind, which stays usable.
+        self.stages.lock().unwrap_or_else(PoisonError::into_inner).note(call, stage);
+    }
+
+    /// Runs one of so many calls of a step.
     async fn run_call(
         &self,
-        call: Call,
-        parsed: Result<Parsed, ToolOutput>,
+        (call, parsed): Ready,
         view: Option<Arc<View>>,
-    ) -> (Call, ToolOutput, Vec<Read>) {
+        count: usize,
+    ) -> (ModelCall, ToolOutput, Vec<SeenText>) {
         let title = parsed.as_ref().map(|(_, call)| plain(&call.subject.title)).unwrap_or_default();
         let input = match &call.input {
             ToolInput::Json(input) => input.clone(),
@@ -127,6 +140,9 @@ impl Turn {
                 self.judge_and_execute(&call, parsed, view, &mut facts).await
             }
         };
+        if let Some(thread) = &self.parts.thread {
+            thread.files.say_lost(&mut output);
+        }
         self.after_call(&call, &mut output).await;
         let keys = self.parts.settings.keys();
         let texts = output.content.iter_mut().flat_map(Content::texts_mut);
@@ -136,7 +152,13 @@ impl Turn {
             // Nobody waits for it.
             tokio::task::spawn_blocking(move || outputs::keep_within(&folder, outputs::MOST));
         }
-        // What lets it run is copied from the screen, so it is there whole.
+        // The result of a call that is alone enters the history at once.
+        if count > 1 {
+            let kept = self.even_share(&call, output.clone(), count).await;
+            self.reaches(&call.id, CallStage::Ended(result(&call, kept)));
+        }
+        // A refused call may be run later: its words are copied from the screen, so they are there
+        // whole.
         let shown = match !facts.is_refused || self.parts.settings.get().interactive {
             true => preview(output.words(), PREVIEW_CHARS),
             false => plain(output.words()),
@@ -155,8 +177,8 @@ impl Turn {
 
     async fn judge_and_execute(
         &self,
-        call: &Call,
-        parsed: Parsed,
+        call: &ModelCall,
+        parsed: ParsedCall,
         view: Arc<View>,
         facts: &mut Facts,
     ) -> ToolOutput {
@@ -184,13 +206,14 @@ impl Turn {
 
     async fn execute(
         &self,
-        call: &Call,
-        (tool, parsed): Parsed,
+        call: &ModelCall,
+        (tool, parsed): ParsedCall,
         view: Arc<View>,
-        reach: Reach,
+        reach: Access,
         facts: &mut Facts,
     ) -> ToolOutput {
-        if parsed.tool == Task::NAME {
+        self.reaches(&call.id, CallStage::Begun);
+        if parsed.tool == TaskTool::NAME {
             return self.run_task(call, parsed, view).await;
         }
         let (effect, paths) = (parsed.effect, parsed.subject.paths.clone());
@@ -213,8 +236,11 @@ impl Turn {
         }
         let proposals = output.proposals.clone();
         if !output.proposals.is_empty() {
-            let origin =
-                Origin { turn: self.number, call: call.id.clone(), command: call.command_line() };
+            let origin = CallOrigin {
+                turn: self.number,
+                call: call.id.clone(),
+                command: call.command_line(),
+            };
             self.parts.take_changes(origin, &view, &mut output, &self.interrupt).await;
         }
         let is_known = !output.is_error && matches!(effect, Effect::Read | Effect::Write);
@@ -227,9 +253,9 @@ impl Turn {
     }
 
     /// The output of a call, on its way to the front end.
-    fn shown_output(&self, call: &Call) -> Arc<Printed> {
+    fn shown_output(&self, call: &ModelCall) -> Arc<Printed> {
         let (turn, id) = (self.number, call.id.clone());
-        // What runs in the background must not keep alive the session that ends it.
+        // A command in the background must not keep alive the session that ends it.
         let parts = Arc::downgrade(&self.parts);
         Arc::new(Printed::new(move |text| {
             if let Some(parts) = parts.upgrade() {
@@ -238,7 +264,13 @@ impl Turn {
         }))
     }
 
-    fn context(&self, call: &Call, view: Arc<View>, reach: Reach, progress: Progress) -> Context {
+    fn context(
+        &self,
+        call: &ModelCall,
+        view: Arc<View>,
+        reach: Access,
+        progress: Progress,
+    ) -> Context {
         let (parts, settings) = (&self.parts, self.parts.settings.get());
         let (hides, secrets) = (parts.settings.hides(), parts.settings.secrets());
         Context {
@@ -268,7 +300,7 @@ impl Turn {
         output
     }
 
-    /// What a command did to the files that are open in the editor.
+    /// Notices changes that a command made to files that are open in the editor.
     async fn notice_disk(&self, output: &mut ToolOutput) {
         let parts = self.parts.clone();
         let moved = tokio::task::spawn_blocking(move || {
@@ -290,7 +322,7 @@ impl Turn {
 
     /// Counts in how many steps in a row the same call failed in the same way. The same call made twice in one
     /// message counts once: the model had not seen its result.
-    fn note_failures(&mut self, done: &[(Call, ToolOutput)]) {
+    fn note_failures(&mut self, done: &[(ModelCall, ToolOutput)]) {
         let mut before = None;
         for (call, output) in done {
             let failure = call.failure(output);
@@ -305,12 +337,21 @@ impl Turn {
     }
 }
 
-fn is_read(parsed: &Result<Parsed, ToolOutput>) -> bool {
+fn is_read(parsed: &Result<ParsedCall, ToolOutput>) -> bool {
     parsed.as_ref().map_or(true, |(_, call)| call.effect == Effect::Read)
 }
 
-fn is_task(parsed: &Result<Parsed, ToolOutput>) -> bool {
-    parsed.as_ref().is_ok_and(|(_, call)| call.tool == Task::NAME)
+fn is_task(parsed: &Result<ParsedCall, ToolOutput>) -> bool {
+    parsed.as_ref().is_ok_and(|(_, call)| call.tool == TaskTool::NAME)
+}
+
+/// The result of a call as it enters the history.
+fn result(call: &ModelCall, mut output: ToolOutput) -> Block {
+    if let [] | [Content::Text { .. }] = *output.content {
+        return Block::result(&*call.id, output.words(), output.is_error);
+    }
+    output.content.retain(|part| !part.is_blank());
+    Block::results(&*call.id, output.content, output.is_error)
 }
 
 fn interrupted() -> ToolOutput {

@@ -5,6 +5,7 @@
 //! the workspace is read or written; the journal's append is the only write.
 
 mod branch;
+mod bundle;
 mod hidden;
 mod made;
 mod published;
@@ -24,12 +25,12 @@ use crate::settings::CurrentSettings;
 use ropewalk_protocol::HunkInfo;
 use ropewalk_workspace::entry::Maker;
 use ropewalk_workspace::fork::{merge, synced};
-use ropewalk_workspace::publish::{Bounds, PublishReport, publish};
-use ropewalk_workspace::state::{Kept, Private, StateRecord, go_back};
+use ropewalk_workspace::publish::{PublishBounds, PublishReport, publish};
+use ropewalk_workspace::state::{Private, SavedState, StateRecord, StayingCalls, go_back};
 use ropewalk_workspace::undo::undo;
 use ropewalk_workspace::{
-    DocId, Editor, FileHunks, Fork, ForkOwner, Hunk, HunkId, LockedFork, MergeReport, Patch, Place,
-    Proposal, Selection, View, Workspace,
+    DocId, Editor, FileHunks, Fork, ForkOwner, Hunk, HunkId, HunkSelection, LockedFork,
+    MergeReport, Patch, Place, Proposal, View, Workspace,
 };
 use std::collections::{HashMap, HashSet};
 use std::ops::{Deref, DerefMut};
@@ -37,35 +38,39 @@ use std::panic::resume_unwind;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::task::{JoinError, spawn_blocking};
 use told::ToldPublished;
-use work::Work;
+use work::ForkWork;
 
 /// See the module.
 pub(crate) struct Changes {
     session: Arc<str>,
     workspace: Arc<Workspace>,
     editor: Arc<dyn Editor>,
-    bounds: Bounds,
+    bounds: PublishBounds,
     journal: Journal,
     settings: Arc<CurrentSettings>,
     events: Events,
     readable: Arc<ReadableFolders>,
-    state: Mutex<State>,
+    state: Mutex<ChangesState>,
+    /// Files that a member's task started from; None where that is the checkout.
+    start: Mutex<Option<Fork>>,
     /// Locked under `state` too, and only to be read or replaced: front ends read it where messages are taken.
-    review: Mutex<Look>,
-    shown: Mutex<Shown>,
-    work: Mutex<Work>,
+    review: Mutex<ReviewLook>,
+    shown: Mutex<LastHunks>,
+    work: Mutex<ForkWork>,
 }
 
-struct State {
+struct ChangesState {
     fork: Fork,
     /// The fork, ledger and news as the journal has them.
-    saved: Kept,
+    saved: SavedState,
     /// The first lines of the commands that have changed something, by the ids of their calls.
     commands: HashMap<Arc<str>, String>,
     /// Words that were told once and are not told again.
     told: HashSet<String>,
     /// Published changes that were told.
     published: ToldPublished,
+    /// Calls that have started a command in the background, with their turns.
+    background: HashMap<Arc<str>, u64>,
 }
 
 /// The pending changes of a session, and its latest published turn, as of the last look.
@@ -91,14 +96,14 @@ impl ReviewSnapshot {
 
 /// The last look at the hunks, with its number.
 #[derive(Default)]
-struct Look {
+struct ReviewLook {
     number: u64,
     review: ReviewSnapshot,
 }
 
 /// The hunks as they were shown last, and the number of the look that they are of.
 #[derive(Default)]
-struct Shown {
+struct LastHunks {
     number: u64,
     hunks: Vec<HunkInfo>,
 }
@@ -108,20 +113,24 @@ pub(crate) struct ChangesConfig {
     pub(crate) session: Arc<str>,
     pub(crate) workspace: Arc<Workspace>,
     pub(crate) editor: Arc<dyn Editor>,
-    pub(crate) bounds: Bounds,
+    pub(crate) bounds: PublishBounds,
     pub(crate) journal: Journal,
     pub(crate) settings: Arc<CurrentSettings>,
     pub(crate) events: Events,
     /// Folders outside the roots that may be read.
     pub(crate) readable: Arc<ReadableFolders>,
     /// The state that a journal has.
-    pub(crate) saved: Kept,
+    pub(crate) saved: SavedState,
+    /// The state that a member's task started from.
+    pub(crate) start: Option<SavedState>,
     /// The first lines of commands, by the ids of their calls.
     pub(crate) commands: HashMap<Arc<str>, String>,
+    /// Calls that have started a command in the background, with their turns.
+    pub(crate) background: HashMap<Arc<str>, u64>,
 }
 
 /// The call that has made changes.
-pub(crate) struct Origin {
+pub(crate) struct CallOrigin {
     pub(crate) turn: u64,
     pub(crate) call: Arc<str>,
     /// The first line of its command, if it ran one.
@@ -130,7 +139,7 @@ pub(crate) struct Origin {
 
 /// The outcome of proposals.
 #[derive(Default)]
-pub(crate) struct Merged {
+pub(crate) struct MergeOutcome {
     pub(crate) report: MergeReport,
     /// The files in which a key that is not shown would be lost, as they are shown: nothing was merged there.
     pub(crate) hidden: Vec<String>,
@@ -142,11 +151,14 @@ impl Changes {
         let ChangesConfig { session, workspace, editor, bounds, journal, settings, events, .. } =
             config;
         let (saved, commands, readable) = (config.saved, config.commands, config.readable);
+        let background = config.background;
         workspace.join(session.clone());
         let fork = saved.restore(session.clone(), &workspace);
+        let start = config.start.map(|start| start.restore(Arc::default(), &workspace));
+        let start = Mutex::new(start);
         let published = ToldPublished::all(&workspace, &session);
         let told = HashSet::new();
-        let state = Mutex::new(State { fork, saved, commands, told, published });
+        let state = Mutex::new(ChangesState { fork, saved, commands, told, published, background });
         let (review, shown, work) = (Mutex::default(), Mutex::default(), Mutex::default());
         let changes = Self {
             session,
@@ -158,6 +170,7 @@ impl Changes {
             events,
             readable,
             state,
+            start,
             review,
             shown,
             work,
@@ -166,12 +179,12 @@ impl Changes {
         changes
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, ChangesState> {
         // A panic while the lock was held leaves plain data behind, which stays usable.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn last_look(&self) -> MutexGuard<'_, Look> {
+    fn last_look(&self) -> MutexGuard<'_, ReviewLook> {
         self.review.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -201,29 +214,30 @@ impl Changes {
         self.workspace.look_at_disks();
         let snapshot = || self.workspace.snapshot();
         let view = synced(&self.workspace, self, |fork, _| fork.view(snapshot()));
+        self.sync_start();
         view.with_readable(self.readable.get())
     }
 
     /// Takes in what a call proposes, made on `view`.
     pub(crate) async fn merge(
         self: &Arc<Self>,
-        origin: Origin,
+        origin: CallOrigin,
         view: &Arc<View>,
         mut proposals: Vec<Proposal>,
-    ) -> Merged {
+    ) -> MergeOutcome {
         let view = view.clone();
         let merging = move |changes: &Self| {
             let hidden = changes.without_hidden(&view, &mut proposals);
             if !proposals.is_empty() {
                 changes.note_merge();
             }
-            let Origin { turn, call, command } = origin;
+            let CallOrigin { turn, call, command } = origin;
             if let Some(command) = command {
                 changes.state().commands.insert(call.clone(), command);
             }
             let by = (turn, &Maker::Call(call));
             let report = merge(&changes.workspace, changes, &view, by, proposals);
-            Merged { report, hidden }
+            MergeOutcome { report, hidden }
         };
         self.apart(merging).await
     }
@@ -259,7 +273,7 @@ impl Changes {
     }
 
     /// Brings a selection into the user's text.
-    pub(crate) async fn publish(&self, selection: &Selection) -> PublishReport {
+    pub(crate) async fn publish(&self, selection: &HunkSelection) -> PublishReport {
         let documents = self.documents();
         let report = publish(&self.workspace, &*self.editor, self, selection, self.bounds).await;
         self.note_published(&report.done, &documents);
@@ -267,14 +281,25 @@ impl Changes {
     }
 
     /// Takes published changes back.
-    pub(crate) async fn undo(&self, selection: &Selection) -> PublishReport {
+    pub(crate) async fn undo(&self, selection: &HunkSelection) -> PublishReport {
         undo(&self.workspace, &*self.editor, self, selection, self.bounds).await
     }
 
-    /// Makes pending what was pending then, and forgets the news for the model. Gives how many hunks fewer are pending.
-    pub(crate) async fn go_back(self: &Arc<Self>, to: Kept) -> usize {
+    /// The call of this turn has started a command in the background.
+    pub(crate) fn note_background(&self, call: Arc<str>, turn: u64) {
+        self.state().background.insert(call, turn);
+    }
+
+    /// Makes pending what was pending before `turn`, and forgets the news for the model. What commands of earlier turns
+    /// have changed in the background since stays. Gives how many hunks fewer are pending.
+    pub(crate) async fn go_back(self: &Arc<Self>, to: SavedState, turn: u64) -> usize {
         let going = move |changes: &Self| {
-            let count = go_back(&changes.workspace, changes, &to);
+            let stays: StayingCalls = {
+                let mut state = changes.state();
+                state.background.retain(|_, started| *started < turn);
+                state.background.keys().cloned().collect()
+            };
+            let count = go_back(&changes.workspace, changes, &to, &stays);
             changes.workspace.take_news(&changes.session);
             count
         };
@@ -293,9 +318,9 @@ impl Changes {
     }
 
     /// Writes what is new in fork, ledger and news into the journal, and gives the state that it has then.
-    pub(crate) fn keep(&self) -> Kept {
+    pub(crate) fn keep(&self) -> SavedState {
         let mut state = self.state();
-        self.record(&mut state, Kept::record);
+        self.record(&mut state, SavedState::record);
         state.saved.clone()
     }
 
@@ -303,8 +328,8 @@ impl Changes {
     /// does not outlive the process, which is said.
     fn record(
         &self,
-        state: &mut State,
-        record: impl FnOnce(&mut Kept, &Fork, &Workspace, Private<'_>) -> Vec<StateRecord>,
+        state: &mut ChangesState,
+        record: impl FnOnce(&mut SavedState, &Fork, &Workspace, Private<'_>) -> Vec<StateRecord>,
     ) {
         if !self.journal.is_kept() {
             return;
@@ -333,7 +358,7 @@ impl Drop for Changes {
 /// The fork under its lock, with all that stands there.
 struct Locked<'a> {
     changes: &'a Changes,
-    state: MutexGuard<'a, State>,
+    state: MutexGuard<'a, ChangesState>,
 }
 
 impl Deref for Locked<'_> {

@@ -7,14 +7,14 @@ mod errors;
 mod verify;
 mod words;
 
-use crate::calls::Call;
+use crate::calls::ModelCall;
 use crate::conversation::Conversation;
 use crate::hooks::{Ended, StepHook};
 use crate::journal::record::Record;
-use crate::session::parts::Parts;
+use crate::session::parts::SessionParts;
 use errors::{Baseline, ErrorLine, new_errors};
 use futures::future::BoxFuture;
-use ropewalk_model::{Reply, StopReason as ModelStop};
+use ropewalk_model::{ModelReply, ModelStop};
 use ropewalk_protocol::{CheckReport, Content, Event, TodoList};
 use ropewalk_tools::ToolOutput;
 use std::borrow::Cow;
@@ -23,15 +23,15 @@ use verify::{Verified, verify};
 
 /// See the module.
 pub(crate) struct Check {
-    parts: Arc<Parts>,
-    state: Mutex<State>,
+    parts: Arc<SessionParts>,
+    state: Mutex<CheckState>,
 }
 
 /// The work as it stands: how often calls have changed files, and the todos.
-type Work = (u64, TodoList);
+type WorkState = (u64, TodoList);
 
 #[derive(Default)]
-struct State {
+struct CheckState {
     turn: u64,
     /// Changes of files before the turn.
     changes_before: u64,
@@ -46,7 +46,7 @@ struct State {
     told_todos: bool,
     asked_self: bool,
     /// The work when the model was told last.
-    told: Option<Work>,
+    told: Option<WorkState>,
     /// Changes of files when `verify` ran last, in whatever turn, and what it printed if it failed.
     verified: u64,
     failure: Option<String>,
@@ -65,11 +65,11 @@ struct Findings {
 }
 
 impl Check {
-    pub(crate) fn new(parts: Arc<Parts>) -> Self {
+    pub(crate) fn new(parts: Arc<SessionParts>) -> Self {
         Self { parts, state: Mutex::default() }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, CheckState> {
         // A panic while the lock was held leaves plain data behind, which stays usable.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -85,18 +85,18 @@ impl Check {
         let changes_before = self.parts.changes.work_begins();
         let errors = Baseline::look(self.parts.changes.editor());
         let mut state = self.state();
-        *state = State {
+        *state = CheckState {
             turn,
             changes_before,
             errors,
             verified: state.verified,
             failed_before: state.failure.is_some(),
             failure: state.failure.take(),
-            ..State::default()
+            ..CheckState::default()
         };
     }
 
-    fn work(&self) -> Work {
+    fn work(&self) -> WorkState {
         (self.parts.changes.merges(), self.parts.todos.list())
     }
 
@@ -119,7 +119,7 @@ impl Check {
         Some(vec![Content::text(words)])
     }
 
-    async fn find(&self, work: &Work) -> Findings {
+    async fn find(&self, work: &WorkState) -> Findings {
         let (changes, list) = work;
         let mut findings = Findings::default();
         if self.parts.todos.is_touched() {
@@ -206,7 +206,7 @@ impl StepHook for Check {
         Box::pin(async { Ok(()) })
     }
 
-    fn after_call<'a>(&'a self, _: &'a Call, _: &'a mut ToolOutput) -> BoxFuture<'a, ()> {
+    fn after_call<'a>(&'a self, _: &'a ModelCall, _: &'a mut ToolOutput) -> BoxFuture<'a, ()> {
         self.state().has_called = true;
         Box::pin(async {})
     }
@@ -214,7 +214,7 @@ impl StepHook for Check {
     fn at_stop<'a>(
         &'a self,
         _: &'a Conversation,
-        reply: &'a Reply,
+        reply: &'a ModelReply,
     ) -> BoxFuture<'a, Option<Vec<Content>>> {
         Box::pin(async move {
             match reply.stop_reason {

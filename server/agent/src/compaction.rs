@@ -12,10 +12,10 @@ pub(crate) mod room;
 mod skills;
 pub(crate) mod wish;
 
-use crate::calls::Call;
+use crate::calls::ModelCall;
 use crate::conversation::Conversation;
 use crate::hooks::{Ended, StepHook};
-use crate::session::parts::Parts;
+use crate::session::parts::SessionParts;
 use futures::future::BoxFuture;
 use guard::Guard;
 use pass::{Occasion, compact};
@@ -26,12 +26,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// See the module.
 pub(crate) struct Compaction {
-    parts: Arc<Parts>,
+    parts: Arc<SessionParts>,
     guard: Mutex<Guard>,
 }
 
 impl Compaction {
-    pub(crate) fn new(parts: Arc<Parts>) -> Self {
+    pub(crate) fn new(parts: Arc<SessionParts>) -> Self {
         Self { parts, guard: Mutex::default() }
     }
 
@@ -79,7 +79,7 @@ impl StepHook for Compaction {
         Box::pin(self.look(conversation, refused))
     }
 
-    fn after_call<'a>(&'a self, call: &'a Call, _: &'a mut ToolOutput) -> BoxFuture<'a, ()> {
+    fn after_call<'a>(&'a self, call: &'a ModelCall, _: &'a mut ToolOutput) -> BoxFuture<'a, ()> {
         self.guard().saw(&call.key());
         Box::pin(async {})
     }

@@ -14,10 +14,9 @@ pub(crate) struct ContextNotices {
     tools: Option<String>,
     cut: Option<String>,
     measured: Option<Measured>,
-    /// The context that a model of this name has by what its server refused or cut, in tokens.
-    learnt: Option<(String, u64)>,
+    learnt: Option<LearntContext>,
     /// The room of the last request.
-    room: Option<Room>,
+    room: Option<ContextRoom>,
 }
 
 /// A request to the model of this name: its bytes, and the tokens that the server counted.
@@ -28,9 +27,18 @@ struct Measured {
     tokens: u64,
 }
 
+/// The context that a model of this name has by what its server refused or cut.
+#[derive(Debug)]
+struct LearntContext {
+    model: String,
+    tokens: u64,
+    /// Context that was known of the model then: with another, this counts no more.
+    known: Option<u32>,
+}
+
 /// Tokens of a model's context, and what they are for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Room {
+pub(crate) struct ContextRoom {
     /// All of it.
     pub(crate) context: u64,
     /// Taken by the system prompt and the tools.
@@ -90,15 +98,18 @@ fn estimate(bytes: usize, before: Option<&Measured>) -> u64 {
     }
 }
 
-/// How many tokens an image takes, in bytes of text: they go by its size, not by its bytes.
-const IMAGE: usize = 1_500 * BYTES_USUAL as usize;
+/// Tokens of an image in bytes of text: they go by its size, not by its bytes.
+pub(crate) const IMAGE: usize = 1_500 * BYTES_USUAL as usize;
 
-/// How long a request is, in bytes of text; `images` is what [`crate::History::images`] gives.
+/// Length of a request in bytes of text; `images` is what [`crate::History::images`] gives.
 pub(crate) fn bytes(prelude: &Prelude, pieces: &[Piece], images: (usize, usize)) -> usize {
     let all = pieces.iter().map(|piece| piece.len()).sum::<usize>();
-    let (count, bytes) = images;
-    let text = all.saturating_sub(bytes).saturating_add(count.saturating_mul(IMAGE));
-    text.saturating_add(prelude.as_str().len())
+    text_bytes(all, images).saturating_add(prelude.as_str().len())
+}
+
+/// So many bytes on the wire in bytes of text, by the number of images among them and the bytes that those have.
+pub(crate) fn text_bytes(all: usize, (count, bytes): (usize, usize)) -> usize {
+    all.saturating_sub(bytes).saturating_add(count.saturating_mul(IMAGE))
 }
 
 impl ContextNotices {
@@ -128,10 +139,11 @@ impl ContextNotices {
     /// The model's limits, as far as is known by now.
     fn limits(&self, model: &dyn Model) -> ModelLimits {
         let mut limits = model.limits();
-        if let Some((name, tokens)) = &self.learnt
-            && name == model.name()
+        if let Some(learnt) = &self.learnt
+            && learnt.model == model.name()
+            && learnt.known == limits.context
         {
-            let learnt = u32::try_from(*tokens).unwrap_or(u32::MAX);
+            let learnt = u32::try_from(learnt.tokens).unwrap_or(u32::MAX);
             limits.context = Some(limits.context.map_or(learnt, |known| known.min(learnt)));
         }
         limits
@@ -152,7 +164,9 @@ impl ContextNotices {
     pub(crate) fn learn(&mut self, model: &dyn Model, tokens: u64) {
         let known = self.limits(model).context.map_or(u64::MAX, u64::from);
         if tokens < known {
-            self.learnt = Some((model.name().to_owned(), tokens.max(LEAST_SPARE)));
+            let (name, tokens) = (model.name().to_owned(), tokens.max(LEAST_SPARE));
+            let known = model.limits().context;
+            self.learnt = Some(LearntContext { model: name, tokens, known });
         }
     }
 
@@ -163,18 +177,18 @@ impl ContextNotices {
         model: &dyn Model,
         wanted: Option<u32>,
         prelude: usize,
-    ) -> Option<Room> {
+    ) -> Option<ContextRoom> {
         let limits = self.limits(model);
         let context = u64::from(limits.context?);
         let prelude = self.tokens(model, prelude);
         let reply = u64::from(limits.longest_reply(wanted, prelude));
         let spare = (context / SPARE_PART).max(LEAST_SPARE);
         let conversation = context.saturating_sub(prelude + reply + spare);
-        Some(Room { context, prelude, conversation })
+        Some(ContextRoom { context, prelude, conversation })
     }
 
     /// Keeps the room of a request, by which the results of its calls are measured.
-    pub(crate) fn keep_room(&mut self, room: Option<Room>) {
+    pub(crate) fn keep_room(&mut self, room: Option<ContextRoom>) {
         self.room = room;
     }
 
@@ -184,9 +198,11 @@ impl ContextNotices {
         Some(self.bytes_of(model, room.conversation / STEP_PART))
     }
 
-    /// Keeps the server's count of tokens for a request of so many bytes.
+    /// Keeps the server's count of tokens for a request of so many bytes. One that takes more than was thought shows that
+    /// there is more.
     pub(crate) fn measure(&mut self, model: &dyn Model, sent: usize, usage: Usage) {
         let (model, tokens) = (model.name().to_owned(), usage.prompt());
+        self.learnt.take_if(|learnt| learnt.model == model && learnt.tokens < tokens);
         self.measured = Some(Measured { model, bytes: sent, tokens });
     }
 
@@ -202,7 +218,10 @@ impl ContextNotices {
         if !was_cut(sent, usage, model.limits().context) {
             return;
         }
-        self.learn(model, usage.prompt());
+        // Some servers count what their cache has not: a context that somebody has told outweighs that.
+        if model.limits().context.is_none() {
+            self.learn(model, usage.prompt());
+        }
         if self.cut.replace(name.to_owned()).as_deref() == Some(name) {
             return;
         }
@@ -219,7 +238,7 @@ impl ContextNotices {
     }
 }
 
-/// Whether so many tokens can't be the whole of what was sent, to a model that takes so many.
+/// True if so many tokens can't be the whole of the request, to a model that takes so many.
 fn was_cut(sent: usize, usage: Usage, context: Option<u32>) -> bool {
     let read = usage.prompt();
     let is_full = context.is_some_and(|most| {

@@ -1,8 +1,9 @@
 //! The conversation: all that was said in a session, and what it has used.
 //!
 //! It belongs to the session's actor, moves into the task of the running turn, and comes back with its end. Everybody
-//! else reads the [`Snapshot`].
+//! else reads the [`ConversationSnapshot`].
 
+use crate::budget;
 use crate::context::ContextNotices;
 use crate::history::History;
 use crate::journal::Journal;
@@ -10,14 +11,13 @@ use crate::journal::past::{TurnMark, UserWords, title_of};
 use crate::journal::record::{Record, now};
 use crate::knowledge::SharedKnowledge;
 use crate::prelude::PreludeCache;
-use crate::reads::Read;
+use crate::reads::{KnownFiles, SeenText};
 use crate::settings::Settings;
 use crate::subagent::spending::TurnSpending;
 use ropewalk_model::{Block, Message};
 use ropewalk_protocol::{MessageId, Spent, TodoList};
-use ropewalk_workspace::state::Kept;
-use ropewalk_workspace::{ContentHash, DocId, Note};
-use std::collections::BTreeMap;
+use ropewalk_workspace::Note;
+use ropewalk_workspace::state::SavedState;
 use std::sync::Arc;
 use tokio::sync::watch;
 
@@ -29,7 +29,7 @@ pub struct Conversation {
     /// The user's own words, oldest first.
     pub(crate) words: Vec<UserWords>,
     /// Files that the model has read; of a session that goes on, until they are compared with what is there now.
-    pub(crate) reads: BTreeMap<DocId, ContentHash>,
+    pub(crate) reads: KnownFiles,
     /// True if `reads` are to be compared.
     pub(crate) goes_on: bool,
     pub(crate) spent: Spent,
@@ -45,12 +45,12 @@ pub struct Conversation {
     pub(crate) knowledge: Arc<SharedKnowledge>,
     pub(crate) journal: Journal,
     /// Where everybody else reads it.
-    pub(crate) snapshot: watch::Sender<Snapshot>,
+    pub(crate) snapshot: watch::Sender<ConversationSnapshot>,
 }
 
 /// A conversation as others see it while a turn has it.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Snapshot {
+pub(crate) struct ConversationSnapshot {
     /// The name that the user gave it.
     pub(crate) given_title: Option<String>,
     /// The highest number of a turn that was asked for.
@@ -60,7 +60,7 @@ pub(crate) struct Snapshot {
     pub(crate) messages: Vec<Arc<Message>>,
 }
 
-impl Snapshot {
+impl ConversationSnapshot {
     /// The session's name: the user's, or the start of the first prompt; empty while there is neither.
     pub(crate) fn title(&self) -> String {
         let first = || self.turns.first().map(|turn| title_of(&turn.prompt));
@@ -112,7 +112,13 @@ impl Conversation {
     }
 
     /// A turn begins: what was before it is remembered, for taking it back.
-    pub(crate) fn begin_turn(&mut self, turn: u64, prompt: &str, kept: Kept, todos: TodoList) {
+    pub(crate) fn begin_turn(
+        &mut self,
+        turn: u64,
+        prompt: &str,
+        kept: SavedState,
+        todos: TodoList,
+    ) {
         let (at, prompt) = (now(), prompt.to_owned());
         self.journal.write(&Record::Turn { turn, at, prompt: (&*prompt).into() });
         self.before = self.spent;
@@ -164,14 +170,16 @@ impl Conversation {
         self.knowledge.forget_told();
     }
 
-    /// Adds what a step has used.
-    pub(crate) fn spend(&mut self, step: Spent) {
+    /// Adds the use of a step. Gives words for the user, once the turn has become dear by it.
+    pub(crate) fn spend(&mut self, step: Spent) -> Option<String> {
         self.spent += step;
-        if let Some(shared) = &self.shared {
-            shared.add(step);
-        }
+        let in_turn = match &self.shared {
+            Some(shared) => shared.add(step).since(shared.before()),
+            None => self.spent.since(self.before),
+        };
         self.journal.write(&Record::Usage(self.spent));
         self.publish();
+        budget::dear(in_turn.money, step.money)
     }
 
     /// Use when the turn began and now, for the budgets of turn and session.
@@ -183,10 +191,11 @@ impl Conversation {
     }
 
     /// The model has seen these texts.
-    pub(crate) fn note_reads(&mut self, reads: Vec<Read>) {
-        for (doc, hash) in reads {
-            if self.reads.insert(doc.clone(), hash) != Some(hash) {
-                self.journal.write(&Record::Read { doc, hash });
+    pub(crate) fn note_reads(&mut self, reads: Vec<SeenText>) {
+        for read in reads {
+            if self.reads.note(&read) {
+                let SeenText { doc, hash, is_made } = read;
+                self.journal.write(&Record::Read { doc, hash, made: is_made });
             }
         }
     }

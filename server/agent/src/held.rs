@@ -2,7 +2,7 @@
 //!
 //! Which files these are is data, in `ropewalk_tools::policy`.
 
-use ropewalk_tools::policy::{Reader, TrustedFiles, trusted_below, trusted_by};
+use ropewalk_tools::policy::{TrustedFiles, TrustedReader, trusted_below, trusted_by};
 use ropewalk_workspace::{DocId, Fork, Hunk, HunkId, HunkKind, Place, Roots};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -16,11 +16,11 @@ pub(crate) struct Split {
     /// These.
     pub(crate) now: Vec<HunkId>,
     /// The files in which others wait, as they are shown, and for whom.
-    pub(crate) waits: BTreeMap<String, Reader>,
+    pub(crate) waits: BTreeMap<String, TrustedReader>,
 }
 
 /// Finds the program or agent that trusts the file a hunk changes, or the one it is renamed from.
-pub(crate) fn reader_of(hunk: &Hunk, roots: &Roots, files: &TrustedFiles) -> Option<Reader> {
+pub(crate) fn reader_of(hunk: &Hunk, roots: &Roots, files: &TrustedFiles) -> Option<TrustedReader> {
     let from = match &hunk.kind {
         HunkKind::Rename { from } => Some(DocId::from_uri(from)),
         _ => None,
@@ -37,7 +37,7 @@ pub(crate) fn reader_of(hunk: &Hunk, roots: &Roots, files: &TrustedFiles) -> Opt
     })
 }
 
-fn reader(place: &Place, files: &TrustedFiles) -> Option<Reader> {
+fn reader(place: &Place, files: &TrustedFiles) -> Option<TrustedReader> {
     if place.root.is_some() {
         return files.reader(place);
     }

@@ -8,6 +8,7 @@
 mod ids;
 pub(crate) mod tail;
 
+use crate::context::text_bytes;
 use crate::journal::Journal;
 use crate::journal::record::Record;
 use ids::CallIds;
@@ -28,7 +29,7 @@ pub struct History {
     earlier: Option<String>,
     /// Where everything that is added is written first.
     journal: Journal,
-    entries: Vec<Entry>,
+    entries: Vec<HistoryEntry>,
     /// How often its beginning was compacted: marks of an earlier era are of messages that are gone.
     era: u32,
     ids: CallIds,
@@ -38,7 +39,7 @@ pub struct History {
 
 /// A message, and how it goes over the wire.
 #[derive(Clone)]
-struct Entry {
+struct HistoryEntry {
     /// The id that the step gave it, or its first part; None of the user's side, and in older journals.
     id: Option<MessageId>,
     message: Arc<Message>,
@@ -88,7 +89,7 @@ impl History {
     }
 
     fn drop_thinking(&mut self) {
-        let thinks = |entry: &&mut Entry| entry.message.content.iter().any(is_thinking);
+        let thinks = |entry: &&mut HistoryEntry| entry.message.content.iter().any(is_thinking);
         for entry in self.entries.iter_mut().filter(thinks) {
             let message = Arc::make_mut(&mut entry.message);
             message.content.retain(|block| !is_thinking(block));
@@ -153,7 +154,7 @@ impl History {
         }
         let message = Message { role: Role::User, content };
         let piece = self.ids.encoded(self.model.as_deref(), &message);
-        self.entries = vec![Entry { id: None, message: Arc::new(message), piece }];
+        self.entries = vec![HistoryEntry { id: None, message: Arc::new(message), piece }];
         self.entries.append(&mut kept);
         self.era += 1;
     }
@@ -186,9 +187,10 @@ impl History {
         Some((model, pieces))
     }
 
-    /// All of it as it goes over the wire, in bytes.
+    /// All of it in bytes of text.
     pub(crate) fn bytes(&self) -> usize {
-        self.entries.iter().map(|entry| entry.piece.len()).sum()
+        let all = self.entries.iter().map(|entry| entry.piece.len()).sum();
+        text_bytes(all, self.images())
     }
 
     /// Adds what a journal has. Whatever that is, the history stays valid: results without a call are left out,
@@ -241,7 +243,7 @@ impl History {
         self.ids.restore(by, ids);
     }
 
-    /// What a request is made of: the model and the pieces for it. O(messages), by reference count. None
+    /// Parts of a request: the model, and the pieces for it; O(messages), by reference count. None
     /// before a model is known.
     pub fn request(&self) -> Option<(Arc<dyn Model>, Vec<Piece>)> {
         let pieces = self.entries.iter().map(|entry| entry.piece.clone());
@@ -250,7 +252,13 @@ impl History {
 
     /// How many images the pieces hold, and how many bytes of them these are.
     pub(crate) fn images(&self) -> (usize, usize) {
-        let all = self.entries.iter().map(|Entry { message, piece, .. }| {
+        self.images_of(0..self.entries.len())
+    }
+
+    /// The same of the messages in `range`.
+    pub(crate) fn images_of(&self, range: Range<usize>) -> (usize, usize) {
+        let entries = self.entries.get(range).unwrap_or_default();
+        let all = entries.iter().map(|HistoryEntry { message, piece, .. }| {
             let parts = message.content.iter().flat_map(|block| match block {
                 Block::Content(content) => std::slice::from_ref(content),
                 Block::ToolResult { content, .. } => content,
@@ -293,12 +301,12 @@ impl History {
         self.entries.len()
     }
 
-    /// Whether nothing was said yet.
+    /// True if nothing was said yet.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
-    /// Who spoke last.
+    /// Role of the last message.
     pub fn last_role(&self) -> Option<Role> {
         self.last().map(|message| message.role)
     }
@@ -346,17 +354,16 @@ impl History {
         self.close_telling(why, |_| None);
     }
 
-    /// The same with more to be said of some open calls, by their ids.
+    /// The same with other results for some open calls, by their ids.
     pub(crate) fn close_telling(
         &mut self,
         why: Option<&str>,
-        more: impl Fn(&str) -> Option<String>,
+        known: impl Fn(&str) -> Option<Block>,
     ) {
         let open = self.open_calls();
         if !open.is_empty() {
             let words = format!("Error: Not run: {}", why.unwrap_or("the turn ended"));
-            let result =
-                |id: &String| Block::result(id, more(id).unwrap_or_else(|| words.clone()), true);
+            let result = |id: &String| known(id).unwrap_or_else(|| Block::result(id, &words, true));
             let results = open.iter().map(result).collect();
             self.push_user(results);
         }
@@ -391,7 +398,7 @@ impl History {
             _ => {
                 let message = Message { role, content };
                 let piece = self.ids.encoded(self.model.as_deref(), &message);
-                self.entries.push(Entry { id, message: Arc::new(message), piece });
+                self.entries.push(HistoryEntry { id, message: Arc::new(message), piece });
             }
         }
     }

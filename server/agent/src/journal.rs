@@ -18,7 +18,7 @@ pub mod record;
 mod replay;
 pub mod store;
 
-use record::{Head, Record, ThreadRecord};
+use record::{JournalHead, Record, ThreadRecord};
 use serde::Serialize;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
@@ -31,22 +31,22 @@ pub const MOST_BYTES: u64 = 256 << 20;
 /// A handle to a session's journal. Cheap to clone; all handles write to the same file.
 #[derive(Clone, Default)]
 pub struct Journal {
-    inner: Option<Arc<Mutex<Inner>>>,
+    inner: Option<Arc<Mutex<JournalCore>>>,
     /// The subagent whose records are written, and the call that has started it.
     thread: Option<(Arc<str>, Arc<str>)>,
 }
 
-struct Inner {
+struct JournalCore {
     path: PathBuf,
-    state: State,
+    state: JournalState,
     bytes: u64,
     /// Why nothing is written any more, until it is told.
     failure: Option<String>,
 }
 
-enum State {
+enum JournalState {
     /// Nothing was asked yet, so there is no file: only who asks leaves something behind. The lines wait.
-    New(Head, Vec<u8>),
+    New(JournalHead, Vec<u8>),
     Open(File),
     /// A write failed; the session goes on without a journal.
     Failed,
@@ -65,17 +65,17 @@ impl Journal {
     }
 
     /// A journal at `path`, which is made when the first turn begins.
-    pub(crate) fn new(path: PathBuf, head: Head) -> Self {
-        Self::with(path, State::New(head, Vec::new()), 0)
+    pub(crate) fn new(path: PathBuf, head: JournalHead) -> Self {
+        Self::with(path, JournalState::New(head, Vec::new()), 0)
     }
 
     /// Goes on with a file that is locked and ends with a whole line.
     pub(crate) fn going_on(path: PathBuf, file: File, bytes: u64) -> Self {
-        Self::with(path, State::Open(file), bytes)
+        Self::with(path, JournalState::Open(file), bytes)
     }
 
-    fn with(path: PathBuf, state: State, bytes: u64) -> Self {
-        let inner = Arc::new(Mutex::new(Inner { path, state, bytes, failure: None }));
+    fn with(path: PathBuf, state: JournalState, bytes: u64) -> Self {
+        let inner = Arc::new(Mutex::new(JournalCore { path, state, bytes, failure: None }));
         Self { inner: Some(inner), thread: None }
     }
 
@@ -89,7 +89,7 @@ impl Journal {
         Self { inner: self.inner.clone(), thread: None }
     }
 
-    /// Whether anything is kept.
+    /// True if anything is kept.
     pub fn is_kept(&self) -> bool {
         self.inner.is_some()
     }
@@ -104,7 +104,7 @@ impl Journal {
         self.inner(|inner| {
             if let Err(error) = inner.write(record, self.thread.as_ref()) {
                 tracing::error!(%error, path = %inner.path.display(), "the journal can't be written");
-                inner.state = State::Failed;
+                inner.state = JournalState::Failed;
                 inner.failure = Some(format!(
                     "The journal {} can't be written: {error}. The session goes on, but would not survive a crash.",
                     inner.path.display()
@@ -113,7 +113,7 @@ impl Journal {
         });
     }
 
-    /// What went wrong, once, as a sentence for the user.
+    /// Takes the failure, once, as a sentence for the user.
     pub(crate) fn take_failure(&self) -> Option<String> {
         self.inner(|inner| inner.failure.take()).flatten()
     }
@@ -121,7 +121,7 @@ impl Journal {
     /// Waits until what was written is on the disk. Blocking.
     pub(crate) fn sync(&self) {
         let file = self.inner(|inner| match &inner.state {
-            State::Open(file) => file.try_clone().ok(),
+            JournalState::Open(file) => file.try_clone().ok(),
             _ => None,
         });
         // Outside the lock: who writes meanwhile does not wait for the disk.
@@ -132,7 +132,7 @@ impl Journal {
         }
     }
 
-    fn inner<T>(&self, f: impl FnOnce(&mut Inner) -> T) -> Option<T> {
+    fn inner<T>(&self, f: impl FnOnce(&mut JournalCore) -> T) -> Option<T> {
         // A panic while the lock was held leaves plain data behind, which stays usable.
         self.inner
             .as_ref()
@@ -140,13 +140,13 @@ impl Journal {
     }
 }
 
-impl Inner {
+impl JournalCore {
     fn write(
         &mut self,
         record: &Record<'_>,
         thread: Option<&(Arc<str>, Arc<str>)>,
     ) -> io::Result<()> {
-        if let State::New(head, waiting) = &mut self.state {
+        if let JournalState::New(head, waiting) = &mut self.state {
             match record {
                 Record::Turn { .. } => {}
                 // It says nothing that the lines don't.
@@ -161,9 +161,9 @@ impl Inner {
             let mut file = create(&self.path)?;
             file.write_all(&lines)?;
             self.bytes = lines.len() as u64;
-            self.state = State::Open(file);
+            self.state = JournalState::Open(file);
         }
-        let State::Open(file) = &mut self.state else { return Ok(()) };
+        let JournalState::Open(file) = &mut self.state else { return Ok(()) };
         let line = match thread {
             Some((thread, call)) => line(&ThreadRecord::Thread { thread, call, record })?,
             None => line(record)?,

@@ -5,11 +5,11 @@ use crate::check::Check;
 use crate::compaction::Compaction;
 use crate::hooks::StepHook;
 use crate::nested::NestedInstructions;
-use crate::session::parts::Parts;
+use crate::session::parts::SessionParts;
 use std::sync::Arc;
 
 /// Hooks of the mechanisms. Each looks by itself at whether it is switched on.
-pub(crate) fn hooks(parts: &Arc<Parts>) -> Vec<Arc<dyn StepHook>> {
+pub(crate) fn hooks(parts: &Arc<SessionParts>) -> Vec<Arc<dyn StepHook>> {
     vec![
         Arc::new(Compaction::new(parts.clone())),
         Arc::new(BackgroundRecords::new(parts.clone())),
@@ -19,7 +19,7 @@ pub(crate) fn hooks(parts: &Arc<Parts>) -> Vec<Arc<dyn StepHook>> {
 }
 
 /// The same for a subagent, which follows the repository's instructions or not.
-pub(crate) fn hooks_of_thread(parts: &Arc<Parts>, follows: bool) -> Vec<Arc<dyn StepHook>> {
+pub(crate) fn hooks_of_thread(parts: &Arc<SessionParts>, follows: bool) -> Vec<Arc<dyn StepHook>> {
     let mut hooks: Vec<Arc<dyn StepHook>> = vec![Arc::new(Compaction::new(parts.clone()))];
     if follows {
         hooks.push(Arc::new(NestedInstructions::new(parts.clone())));

@@ -5,7 +5,7 @@
 use crate::marks::{one_line, unmarked};
 use ropewalk_text::Text;
 use ropewalk_tools::policy::is_sensitive;
-use ropewalk_tools::tool::Hides;
+use ropewalk_tools::tool::ReadFilter;
 use ropewalk_workspace::{FileState, View};
 use std::fmt::Write as _;
 
@@ -28,9 +28,10 @@ struct Mention<'a> {
     lines: Option<(usize, usize)>,
 }
 
-/// What the texts of a prompt name, as it stands before the prompt. Reads the disk.
+/// Gives the files that the texts of a prompt name, as they stand before the prompt. Reads the
+/// disk.
 pub(crate) fn attached<'a>(
-    (view, hides): (&View, &Hides),
+    (view, hides): (&View, &ReadFilter),
     texts: impl Iterator<Item = &'a str>,
 ) -> String {
     let (mut out, mut seen) = (String::new(), Vec::new());
@@ -45,7 +46,7 @@ pub(crate) fn attached<'a>(
 }
 
 /// The lines of one file; nothing if there is no such file.
-fn file(view: &View, hides: &Hides, mention: &Mention<'_>, room: usize) -> String {
+fn file(view: &View, hides: &ReadFilter, mention: &Mention<'_>, room: usize) -> String {
     let Ok(place) = view.named(mention.path) else { return String::new() };
     let Ok(FileState::Text { text, .. }) = view.read(&place) else { return String::new() };
     let shown = one_line(&place.shown).replace('"', "'");
@@ -80,7 +81,7 @@ fn line_count(text: &Text) -> usize {
     text.line_feeds() + usize::from(!ends_whole)
 }
 
-/// What a text names. O(length).
+/// Finds the mentions in a text. O(length).
 fn mentions(text: &str) -> Vec<Mention<'_>> {
     let mut all = Vec::new();
     for (at, _) in text.match_indices('@') {

@@ -1,17 +1,19 @@
-//! Instructions of folders below a root: told behind the first result of a call that reads or writes a file there.
+//! Instructions of folders below a root: told behind the first result of a call that reads or writes a file there, in a
+//! room of their own, so that nothing cuts them.
 //!
 //! Instructions of the roots stand in the system prompt. A file that is another since it was told is told again. The text is the
 //! user's, as it is open or on the disk: what the agent itself proposes for such a file, it knows.
 
-use crate::calls::Call;
-use crate::hooks::StepHook;
+use crate::calls::ModelCall;
+use crate::calls::bounded::sent;
+use crate::hooks::{RoomBehind, StepHook};
 use crate::instructions::{Instructions, told};
 use crate::knowledge::Knowledge;
 use crate::marks::said;
-use crate::session::parts::Parts;
+use crate::session::parts::SessionParts;
 use futures::future::BoxFuture;
 use ropewalk_tools::ToolOutput;
-use ropewalk_tools::tool::Hides;
+use ropewalk_tools::tool::ReadFilter;
 use ropewalk_workspace::{ContentHash, FileState, Place, View};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -23,37 +25,42 @@ const NAMES: [&str; 2] = ["AGENTS.md", "CLAUDE.md"];
 /// The most bytes of one file.
 const MOST: usize = 8 << 10;
 
-/// The most bytes behind one result.
-const MOST_TOGETHER: usize = 32 << 10;
+/// Bytes for the words around them.
+const WORDS: usize = 400;
 
 /// See the module.
 pub(crate) struct NestedInstructions {
-    parts: Arc<Parts>,
+    parts: Arc<SessionParts>,
 }
 
 /// A file of instructions that was found.
-struct Found {
+struct InstructionFile {
     path: PathBuf,
     hash: ContentHash,
     instructions: Instructions,
 }
 
 impl NestedInstructions {
-    pub(crate) fn new(parts: Arc<Parts>) -> Self {
+    pub(crate) fn new(parts: Arc<SessionParts>) -> Self {
         Self { parts }
     }
 }
 
 impl StepHook for NestedInstructions {
-    fn after_call<'a>(&'a self, call: &'a Call, output: &'a mut ToolOutput) -> BoxFuture<'a, ()> {
+    fn behind_result<'a>(
+        &'a self,
+        call: &'a ModelCall,
+        output: &'a ToolOutput,
+        room: RoomBehind,
+    ) -> BoxFuture<'a, String> {
         Box::pin(async move {
             let settings = self.parts.settings.get();
             if output.is_error || !settings.mechanisms.instructions {
-                return;
+                return String::new();
             }
             let paths = call.files().to_vec();
             if paths.is_empty() {
-                return;
+                return String::new();
             }
             let lean = settings.model.as_ref().is_ok_and(|model| model.is_lean());
             let (parts, hides) = (self.parts.clone(), self.parts.settings.hides());
@@ -67,17 +74,22 @@ impl StepHook for NestedInstructions {
             // Nothing is awaited behind it: what counts as told is told.
             match looking.await {
                 Ok((found, named)) => {
-                    let new = untold(&mut self.parts.skills.knowledge.lock(), found, &named);
-                    output.say(&in_words(&new, lean));
+                    let knowledge = &mut self.parts.skills.knowledge.lock();
+                    let new = untold(knowledge, found, &named);
+                    let room = if lean { None } else { Some(room) };
+                    in_words(new, room, |one| knowledge.knows(one))
                 }
-                Err(error) => tracing::error!(%error, "instructions could not be looked at"),
+                Err(error) => {
+                    tracing::error!(%error, "instructions could not be looked at");
+                    String::new()
+                }
             }
         })
     }
 }
 
 /// The files of instructions between the roots and these paths, the nearest to a path last. Blocking.
-fn found(view: &View, paths: &[String], hides: &Hides) -> Vec<Found> {
+fn found(view: &View, paths: &[String], hides: &ReadFilter) -> Vec<InstructionFile> {
     let mut folders: Vec<PathBuf> = Vec::new();
     for place in paths.iter().filter_map(|path| view.contain(path).ok()) {
         let Some(root) = place.root.and_then(|root| view.roots().get(root)) else { continue };
@@ -94,7 +106,7 @@ fn found(view: &View, paths: &[String], hides: &Hides) -> Vec<Found> {
 }
 
 /// The first file of a folder that says anything.
-fn in_folder(view: &View, folder: &Path, hides: &Hides) -> Option<Found> {
+fn in_folder(view: &View, folder: &Path, hides: &ReadFilter) -> Option<InstructionFile> {
     NAMES.iter().find_map(|name| {
         let place = view.roots().place_of(&folder.join(name)).ok()?;
         let FileState::Text { text, .. } = view.read(&place).ok()? else { return None };
@@ -107,35 +119,59 @@ fn in_folder(view: &View, folder: &Path, hides: &Hides) -> Option<Found> {
             return None;
         }
         let instructions = Instructions { file: place.shown.clone(), text, is_users: false };
-        Some(Found { path: place.path, hash, instructions })
+        Some(InstructionFile { path: place.path, hash, instructions })
     })
 }
 
-/// Files that the model does not know. It knows the ones that it has just read or written itself.
-fn untold(knowledge: &mut Knowledge, mut found: Vec<Found>, named: &[Place]) -> Vec<Instructions> {
-    found.retain(|one| {
-        let was_told = knowledge.nested.insert(one.path.clone(), one.hash) == Some(one.hash);
-        !was_told && named.iter().all(|place| place.path != one.path)
-    });
-    found.into_iter().map(|one| one.instructions).collect()
+impl Knowledge {
+    /// The model has the text of this file.
+    fn knows(&mut self, one: &InstructionFile) {
+        self.nested.insert(one.path.clone(), one.hash);
+    }
 }
 
-/// Words behind the result, the nearest last. What does not fit, and all for a model with little context, is named.
-fn in_words(new: &[Instructions], lean: bool) -> String {
+/// Files that the model does not know. It knows the ones that it has just read or written itself.
+fn untold(
+    knowledge: &mut Knowledge,
+    mut found: Vec<InstructionFile>,
+    named: &[Place],
+) -> Vec<InstructionFile> {
+    found.retain(|one| {
+        let is_own = named.iter().any(|place| place.path == one.path);
+        if is_own {
+            knowledge.knows(one);
+        }
+        !is_own && knowledge.nested.get(&one.path) != Some(&one.hash)
+    });
+    found
+}
+
+/// Words behind the result, the nearest last. What does not fit is named, and so is all where there is no room. `is_told`
+/// hears of each that is whole, and of those that only ever can be named; the others are told another time.
+fn in_words(
+    new: Vec<InstructionFile>,
+    room: Option<RoomBehind>,
+    mut is_told: impl FnMut(&InstructionFile),
+) -> String {
     if new.is_empty() {
         return String::new();
     }
-    let mut room = if lean { 0 } else { MOST_TOGETHER };
+    let room = room.unwrap_or(RoomBehind { whole: 0, left: 0 });
+    let (whole, mut left) = (room.whole.saturating_sub(WORDS), room.left.saturating_sub(WORDS));
     let mut texts = Vec::new();
     let mut named = Vec::new();
     for one in new.iter().rev() {
-        let text = told(&one.file, &one.text, MOST);
-        match room.checked_sub(text.len()) {
-            Some(left) => {
-                room = left;
-                texts.push(text);
-            }
-            None => named.push(one.file.clone()),
+        let text = told(&one.instructions.file, &one.instructions.text, MOST);
+        let bytes = sent(&text);
+        let fits = bytes <= left;
+        if fits || bytes > whole {
+            is_told(one);
+        }
+        if fits {
+            left -= bytes;
+            texts.push(text);
+        } else {
+            named.push(one.instructions.file.clone());
         }
     }
     let mut out = String::new();
@@ -158,15 +194,29 @@ mod tests {
 
     #[test]
     fn the_nearest_come_last_and_are_kept_where_room_is_short() {
-        let file = |name: &str, bytes: usize| Instructions {
-            file: name.to_owned(),
-            text: "é".repeat(bytes / 2),
-            is_users: false,
+        let file = |name: &str, bytes: usize| InstructionFile {
+            path: name.into(),
+            hash: ContentHash::of(b""),
+            instructions: Instructions {
+                file: name.to_owned(),
+                text: "é".repeat(bytes / 2),
+                is_users: false,
+            },
         };
-        let new: Vec<Instructions> =
-            (0..6).map(|at| file(&format!("{at}/AGENTS.md"), 9_000)).collect();
-        let words = in_words(&new, false);
-        assert!(words.len() < MOST_TOGETHER + 200, "{}", words.len());
+        let new = || -> Vec<InstructionFile> {
+            (0..6).map(|at| file(&format!("{at}/AGENTS.md"), 9_000)).collect()
+        };
+        let room = |whole, left| Some(RoomBehind { whole, left });
+        let mut known = Vec::new();
+        let mut say = |new: Vec<InstructionFile>, room: Option<RoomBehind>| {
+            known.clear();
+            let words = in_words(new, room, |one| known.push(one.instructions.file.clone()));
+            (words, known.join(" "))
+        };
+        let most = 32 << 10;
+        let (words, known) = say(new(), room(most, most));
+        assert_eq!(known, "5/AGENTS.md 4/AGENTS.md 3/AGENTS.md", "the others are told later");
+        assert!(words.len() <= most, "{}", words.len());
         let at = |name: &str| words.find(&format!("<instructions file=\"{name}/AGENTS.md\">"));
         assert!(at("5") > at("4") && at("4") > at("3") && at("3").is_some() && at("0").is_none());
         assert!(
@@ -175,7 +225,12 @@ mod tests {
             words
         );
         assert_eq!(words.matches("(cut here: read the file for the rest)").count(), 3);
-        let lean = in_words(&new[..1], true);
-        assert_eq!(lean, "\n(The repository says how to work there in 0/AGENTS.md: read it.)");
+        let one = || vec![file("0/AGENTS.md", 9_000)];
+        let named = "\n(The repository says how to work there in 0/AGENTS.md: read it.)";
+        assert_eq!(say(one(), None), (named.to_owned(), "0/AGENTS.md".to_owned()));
+        let (words, known) = say(one(), room(most, 100));
+        assert_eq!((&*words, &*known), (named, ""), "the next call has room for it");
+        let (words, known) = say(one(), room(5_000, 5_000));
+        assert_eq!((&*words, &*known), (named, "0/AGENTS.md"), "no call ever has");
     }
 }

@@ -1,13 +1,13 @@
 //! Offers of files: skills and subagent types as they are now, looked at when a turn begins and when the system prompt is
 //! made anew.
 
-use crate::session::parts::Parts;
+use crate::session::parts::SessionParts;
 use crate::settings::Settings;
 use ropewalk_workspace::View;
 use std::sync::Arc;
 
 /// Looks at both, as far as they are on. The user is told what is wrong with them.
-pub(crate) async fn look(parts: &Arc<Parts>, settings: &Arc<Settings>, view: &Arc<View>) {
+pub(crate) async fn look(parts: &Arc<SessionParts>, settings: &Arc<Settings>, view: &Arc<View>) {
     let looking = tokio::task::spawn_blocking({
         let (parts, settings, view) = (parts.clone(), settings.clone(), view.clone());
         move || faults(&parts, &settings, &view)
@@ -19,7 +19,7 @@ pub(crate) async fn look(parts: &Arc<Parts>, settings: &Arc<Settings>, view: &Ar
 }
 
 /// Looks, and gives the faults that the user was not told of yet. Blocking.
-pub(crate) fn faults(parts: &Parts, settings: &Settings, view: &View) -> Vec<String> {
+pub(crate) fn faults(parts: &SessionParts, settings: &Settings, view: &View) -> Vec<String> {
     let hides = parts.settings.hides();
     let mut faults = match settings.offers_skills() {
         true => parts.skills.look(view, &settings.user_folders, &hides),

@@ -6,8 +6,8 @@ use crate::instructions;
 use crate::marks::unmarked;
 use crate::mentions::attached;
 use crate::offers::faults;
-use crate::prelude::Material;
-use crate::session::parts::Parts;
+use crate::prelude::PreludeMaterial;
+use crate::session::parts::SessionParts;
 use crate::settings::Settings;
 use crate::skills::find::{FoundSkills, Skill};
 use crate::slash::{Expanded, expanded};
@@ -30,7 +30,7 @@ const MARK: &str = "skills";
 
 /// Looks at skills and instructions as they are now. What is wrong with skills is told to the user.
 pub(crate) async fn open(
-    parts: &Arc<Parts>,
+    parts: &Arc<SessionParts>,
     conversation: &Conversation,
     view: &Arc<View>,
     prompt: &Prompt,
@@ -74,9 +74,9 @@ pub(crate) async fn open(
 }
 
 fn changed_instructions(
-    parts: &Parts,
+    parts: &SessionParts,
     settings: &Settings,
-    material: &Material,
+    material: &PreludeMaterial,
     lean: bool,
 ) -> String {
     if !settings.mechanisms.instructions {
@@ -87,7 +87,11 @@ fn changed_instructions(
 }
 
 /// Skills that the model does not know as they are, and those that the prompt names.
-fn skills_in_words(parts: &Parts, material: Option<&Material>, prompt: &Prompt) -> String {
+fn skills_in_words(
+    parts: &SessionParts,
+    material: Option<&PreludeMaterial>,
+    prompt: &Prompt,
+) -> String {
     let found = parts.skills.found();
     let mut lines = Vec::new();
     // Without the tool there is only the file to read.
@@ -132,7 +136,7 @@ fn changed_skills(
 }
 
 /// Subagent types that the model does not know as they are.
-fn changed_types(parts: &Parts, material: &Material) -> String {
+fn changed_types(parts: &SessionParts, material: &PreludeMaterial) -> String {
     const MARK: &str = "subagent-types";
     let now = offers(&parts.types.found());
     let now = now.iter().map(|(name, purpose)| (&**name, &**purpose, String::new()));

@@ -10,9 +10,9 @@ use crate::skills::find::{FoundSkills, Skill};
 use crate::skills::section::section;
 use crate::subagent::find::FoundTypes;
 use crate::tools::load_skill::LoadSkill;
-use crate::tools::task::{Task, offers};
+use crate::tools::task::{TaskTool, offers};
 use crate::tools::todo_write::TodoWrite;
-use ropewalk_model::{Model, Prelude, ToolSpec};
+use ropewalk_model::{Model, Prelude, ToolDeclaration};
 use ropewalk_tools::{CommandMode, Registry, TypedTool as _};
 use ropewalk_workspace::Roots;
 use std::sync::Arc;
@@ -20,8 +20,8 @@ use std::sync::Arc;
 /// See the module.
 #[derive(Default)]
 pub(crate) struct PreludeCache {
-    kept: Option<Kept>,
-    material: Option<Arc<Material>>,
+    kept: Option<CachedPrelude>,
+    material: Option<Arc<PreludeMaterial>>,
 }
 
 /// Facts of a session that a prelude is made of, as they are now.
@@ -35,7 +35,7 @@ pub(crate) struct PreludeInputs {
 }
 
 /// Texts of files in the system prompt.
-pub(crate) struct Material {
+pub(crate) struct PreludeMaterial {
     pub(crate) instructions: Vec<Instructions>,
     /// Names and descriptions.
     pub(crate) skills: Vec<(String, String)>,
@@ -44,7 +44,7 @@ pub(crate) struct Material {
 }
 
 /// A prelude and what it was made of.
-struct Kept {
+struct CachedPrelude {
     settings: Arc<Settings>,
     facts: PromptFacts,
     model: String,
@@ -53,7 +53,7 @@ struct Kept {
     prelude: Prelude,
 }
 
-impl Material {
+impl PreludeMaterial {
     fn of(settings: &Settings, inputs: &PreludeInputs) -> Self {
         let offer = |skill: &Arc<Skill>| (skill.name.clone(), skill.description.clone());
         let instructions = settings.facts.instructions.clone();
@@ -70,7 +70,7 @@ impl Material {
 
 impl PreludeCache {
     /// The texts of files that the prelude has, if there is one.
-    pub(crate) fn material(&self) -> Option<&Arc<Material>> {
+    pub(crate) fn material(&self) -> Option<&Arc<PreludeMaterial>> {
         self.material.as_ref()
     }
 
@@ -95,7 +95,8 @@ impl PreludeCache {
         {
             return kept.prelude.clone();
         }
-        let material = self.material.get_or_insert_with(|| Material::of(settings, &inputs).into());
+        let material =
+            self.material.get_or_insert_with(|| PreludeMaterial::of(settings, &inputs).into());
         let skills = match !lean && settings.offers_skills() {
             true => material.offers(),
             false => String::new(),
@@ -106,9 +107,9 @@ impl PreludeCache {
         };
         let tools = if lean { tools.lean() } else { tools.clone() };
         let tools = tools.only(|name| name != LoadSkill::NAME || !skills.is_empty());
-        let starts_subagents = tools.names().any(|name| name == Task::NAME);
+        let starts_subagents = tools.names().any(|name| name == TaskTool::NAME);
         let tools = match starts_subagents {
-            true => tools.with(Task::offering(material.types.clone())),
+            true => tools.with(TaskTool::offering(material.types.clone())),
             false => tools,
         };
         let facts = PromptFacts {
@@ -121,14 +122,14 @@ impl PreludeCache {
             ..settings.facts.clone()
         };
         let system = system_prompt(&facts, roots);
-        let specs = tools.specs().into_iter().map(|spec| ToolSpec {
+        let specs = tools.specs().into_iter().map(|spec| ToolDeclaration {
             name: spec.name,
             description: spec.description,
             input_schema: spec.schema,
         });
-        let specs: Vec<ToolSpec> = specs.collect();
+        let specs: Vec<ToolDeclaration> = specs.collect();
         let prelude = model.encode_prelude(&model.keys().redact(&system), &specs);
-        self.kept = Some(Kept {
+        self.kept = Some(CachedPrelude {
             settings: settings.clone(),
             facts,
             model: model.name().to_owned(),

@@ -6,12 +6,12 @@
 use crate::instructions::{Instructions, section};
 use ropewalk_protocol::{Content, Mode, Prompt, SelectedText};
 use ropewalk_tools::CommandMode;
-use ropewalk_workspace::view::Seen;
+use ropewalk_workspace::view::BufferSnapshot;
 use ropewalk_workspace::{DocId, Note, Roots, Workspace};
 use std::collections::HashMap;
 use std::fmt::Write;
 
-/// What the system prompt is made of.
+/// Facts that the system prompt is made of.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PromptFacts {
     /// True if there are tools that show or change files.
@@ -36,6 +36,8 @@ pub struct PromptFacts {
     pub skills: String,
     /// Is put at the end.
     pub append: Option<String>,
+    /// Words that tell the model who it is among others: here, in its first message, and again when that is compacted.
+    pub identity: Option<String>,
 }
 
 const IN_AN_EDITOR: &str = "You are a coding agent inside the user's editor.";
@@ -205,14 +207,22 @@ fn with_appendix(mut text: String, facts: &PromptFacts) -> String {
         text.push('\n');
         text.push_str(more);
     }
+    if let Some(identity) = &facts.identity {
+        let _ = write!(text, "\n{}", identity_text(identity));
+    }
     text
+}
+
+/// An identity as it stands in a message.
+pub(crate) fn identity_text(identity: &str) -> String {
+    format!("<identity>{identity}</identity>\n")
 }
 
 /// How many open files are named to the model.
 const FILES_NAMED: usize = 20;
 
 /// Told to the model in mode `plan`, with each request.
-const PLAN: &str = "<mode>
+pub(crate) const PLAN: &str = "<mode>
 The mode is plan: nothing is changed in it. Look with the reading tools, and answer with a plan: its steps, and the \
 files that each would change.
 </mode>
@@ -282,14 +292,14 @@ fn fence_for(text: &str) -> String {
     "`".repeat(longest.max(2) + 1)
 }
 
-/// True if the model can do something with the name of a document: it is a file, or a buffer that was never saved.
-/// Cells of notebooks, versions of git's and the like can't be edited.
+/// True if the model can do something with the name of a document: it is a file, or an open text without one.
+/// Versions of git's and the like can't be edited.
 pub fn is_named(id: &DocId) -> bool {
     id.path().is_some() || id.is_untitled()
 }
 
 /// The open files as the model is told of them.
-pub fn open_files(workspace: &Workspace, buffers: &HashMap<DocId, Seen>) -> Vec<String> {
+pub fn open_files(workspace: &Workspace, buffers: &HashMap<DocId, BufferSnapshot>) -> Vec<String> {
     let mut files: Vec<String> = buffers
         .iter()
         .filter(|(id, _)| is_named(id))

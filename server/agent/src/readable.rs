@@ -13,7 +13,7 @@ pub(crate) struct ReadableFolders {
 }
 
 impl ReadableFolders {
-    /// Those of a subagent: all that may be read here now, and its own.
+    /// Makes a subagent's: all that may be read here now, and its own.
     pub(crate) fn beside(&self) -> Self {
         let inherited = self.own.read().unwrap_or_else(PoisonError::into_inner).0.clone();
         let beside = Self { inherited, ..Self::default() };

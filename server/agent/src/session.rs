@@ -5,36 +5,39 @@
 
 mod actor;
 mod background;
+pub(crate) mod bundles;
 mod config;
 pub(crate) mod parts;
 mod review;
 mod waits;
 
+use crate::bundles::{BundleId, BundleNews, BundleRefusal, IncomingBundle, TaskStart};
 use crate::changes::ReviewSnapshot;
 use crate::hooks::StepHook;
 use crate::journal::past::TurnMark;
 use crate::mechanisms;
-use crate::op::Input;
+use crate::op::SessionInput;
 use crate::proposed::text_in;
 pub use crate::settings::{KeepRule, ModelChoice, ModelSource, Settings};
 use crate::skills::find::{Skill, SkillCache, find};
 use crate::slash;
 use actor::Actor;
+use bundles::BundleWork;
 pub use config::SessionConfig;
-use parts::{Beginning, Parts};
+use parts::{SessionBeginning, SessionParts};
 use ropewalk_model::Model;
 use ropewalk_protocol::plugin::HunkTexts;
 use ropewalk_protocol::{Approval, ContextFill, Mode, Op, Prompt, SessionEvent, Spent, TodoList};
-use ropewalk_workspace::{DocId, Editor, Workspace};
+use ropewalk_workspace::{Bundle, DocId, Editor, Fork, Workspace};
 use std::sync::Arc;
 use tokio::sync::{mpsc, oneshot};
 
 /// A running session. When the last handle is dropped, its turn is interrupted and it ends.
 #[derive(Clone)]
 pub struct Session {
-    parts: Arc<Parts>,
+    parts: Arc<SessionParts>,
     not_restored: Arc<[String]>,
-    inputs: mpsc::UnboundedSender<Input>,
+    inputs: mpsc::UnboundedSender<SessionInput>,
 }
 
 impl std::fmt::Debug for Session {
@@ -64,7 +67,7 @@ impl Session {
         hooks: Vec<Arc<dyn StepHook>>,
     ) -> Session {
         let (inputs, receiver) = mpsc::unbounded_channel();
-        let beginning = Beginning::new(config, (workspace, editor), events);
+        let beginning = SessionBeginning::new(config, (workspace, editor), events);
         let (parts, not_restored) = (Arc::new(beginning.parts), beginning.not_restored.into());
         let hooks = mechanisms::hooks(&parts).into_iter().chain(hooks).collect();
         tokio::spawn(Actor::new(parts.clone(), hooks, beginning.conversation).run(receiver));
@@ -85,19 +88,19 @@ impl Session {
     pub fn send(&self, op: Op) {
         match op {
             Op::Prompt(prompt) => drop(self.prompt(prompt)),
-            op => self.put(Input::Op(op)),
+            op => self.put(SessionInput::Op(op)),
         }
     }
 
     /// Sends a prompt and gives the turn it will be.
     pub fn prompt(&self, prompt: Prompt) -> u64 {
         let turn = self.parts.next_turn();
-        self.put(Input::Prompt(turn, prompt));
+        self.put(SessionInput::Prompt(turn, prompt));
         turn
     }
 
-    /// What `/name` can stand for beside built-in commands: prompt commands, and skills with their descriptions. Reads the
-    /// disk. Blocking.
+    /// Names that `/name` can stand for beside built-in commands: prompt commands, and skills with
+    /// their descriptions. Blocking: reads the disk.
     pub fn slash_names(&self) -> (Vec<String>, Vec<(String, String)>) {
         let settings = self.parts.settings.get();
         let view = self.parts.changes.view_now();
@@ -114,33 +117,84 @@ impl Session {
     /// Takes a prompt back that waits for its turn: asked for now, the future is its words; none if it does not wait.
     pub fn unqueue(&self, turn: u64) -> impl Future<Output = Option<String>> + use<> {
         let (done, answer) = oneshot::channel();
-        self.put(Input::Unqueue(turn, done));
+        self.put(SessionInput::Unqueue(turn, done));
         async { answer.await.ok().flatten() }
     }
 
     /// Changes the model from the next step on.
     pub fn speak_to(&self, model: Arc<dyn Model>) {
-        self.put(Input::Model(model));
+        self.put(SessionInput::Model(model));
     }
 
     /// Gives it other limits or rules, or offers other tools, from the next step on.
     pub fn configure(&self, settings: Settings) {
-        self.put(Input::Configure(Box::new(settings)));
+        self.put(SessionInput::Configure(Box::new(settings)));
     }
 
     /// Tells it that a document was saved: a call may be waiting for that.
     pub fn saved(&self) {
-        self.put(Input::Saved);
+        self.put(SessionInput::Saved);
     }
 
     /// Tells it that the user's text has moved: pending hunks may stand elsewhere.
     pub fn moved(&self) {
-        self.put(Input::Moved);
+        self.put(SessionInput::Moved);
     }
 
-    fn put(&self, input: Input) {
+    fn put(&self, input: SessionInput) {
         // The actor lives as long as a handle does.
         let _ = self.inputs.send(input);
+    }
+
+    /// Takes in another member's bundle: all of it, or nothing. The answer is how many changes came in, 0 for a bundle
+    /// that was taken before.
+    ///
+    /// # Errors
+    /// When changes have lost their place, with each conflict, or the bundle is hostile.
+    pub fn take_bundle(
+        &self,
+        bundle: IncomingBundle,
+    ) -> impl Future<Output = Result<usize, BundleRefusal>> + use<> {
+        let (done, answer) = oneshot::channel();
+        self.put(SessionInput::Bundle(BundleWork::Take(Box::new(bundle), done)));
+        async { answer.await.unwrap_or(Err(BundleRefusal::Ended)) }
+    }
+
+    /// Begins a task of a member's, between two turns: what was pending gives way to the files that it starts from, and
+    /// own work is what comes after.
+    ///
+    /// # Errors
+    /// When a bundle does not fit what those before it made. Nothing has changed then.
+    pub fn start_task(
+        &self,
+        start: TaskStart,
+    ) -> impl Future<Output = Result<(), BundleRefusal>> + use<> {
+        let (done, answer) = oneshot::channel();
+        self.put(SessionInput::Bundle(BundleWork::Start(Box::new(start), done)));
+        async { answer.await.unwrap_or(Err(BundleRefusal::Ended)) }
+    }
+
+    /// Own work since the task's start, or beyond the checkout, and the files that were left out of it, as they are shown.
+    ///
+    /// # Errors
+    /// When a file that it changes can't be read.
+    pub async fn bundle(&self) -> Result<(Bundle, Vec<String>), BundleRefusal> {
+        Ok(self.parts.changes.own_bundle().await?)
+    }
+
+    /// A copy of what is pending, for a member to start from ([`TaskStart::lead`]).
+    pub async fn fork(&self) -> Fork {
+        self.parts.changes.handed_on().await
+    }
+
+    /// The bundles that were taken in and not taken back, oldest first.
+    pub fn taken_bundles(&self) -> Vec<BundleId> {
+        self.parts.bundles.ids()
+    }
+
+    /// News of what becomes of taken bundles, for one watcher. Without one, rejections are told to the session's own model.
+    pub fn watch_bundles(&self) -> mpsc::UnboundedReceiver<BundleNews> {
+        self.parts.bundles.watch()
     }
 
     /// The mode now.
@@ -229,7 +283,7 @@ impl Session {
         &self.not_restored
     }
 
-    /// Whether nothing was asked yet and nothing is pending: another can take its place.
+    /// True if nothing was asked yet and nothing is pending: another can take its place.
     pub fn is_fresh(&self) -> bool {
         self.parts.snapshot.borrow().last_turn == 0 && self.review().files.is_empty()
     }

@@ -2,11 +2,11 @@
 
 use crate::prompt::PromptFacts;
 use crate::tools::load_skill::LoadSkill;
-use crate::tools::task::Task;
+use crate::tools::task::TaskTool;
 use ropewalk_model::{Keys, Model};
 use ropewalk_protocol::{Mechanisms, Mode, SessionLimits};
 use ropewalk_tools::secrets::{Redaction, Secrets};
-use ropewalk_tools::tool::Hides;
+use ropewalk_tools::tool::ReadFilter;
 use ropewalk_tools::{Rule, Rules, TypedTool as _};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -18,7 +18,7 @@ pub type KeepRule = Arc<dyn Fn(&Rule) -> Result<(), String> + Send + Sync>;
 /// Makes a model by its whole name, `provider/name`, as the configuration has it; the error is a sentence. It may touch the disk.
 pub type ModelSource = Arc<dyn Fn(&str) -> Result<Arc<dyn Model>, String> + Send + Sync>;
 
-/// What of a session may change while it lives.
+/// Settings that may change while a session lives.
 #[derive(Clone)]
 pub struct Settings {
     /// The model, or a sentence that says what to set up.
@@ -33,7 +33,7 @@ pub struct Settings {
     pub tools: Option<Vec<String>>,
     /// When changes reach the editor.
     pub mode: Mode,
-    /// What runs without being asked for, what is always asked for, what never runs.
+    /// Calls that run unasked, that are always asked for, and that never run.
     pub rules: Rules,
     /// Keeps a rule for always; None where that can't be done. It may touch the disk.
     pub always: Option<KeepRule>,
@@ -47,7 +47,7 @@ pub struct Settings {
     pub check_self: bool,
     /// The user's folders that may hold skills, prompt commands and subagent types, the first before the others.
     pub user_folders: Arc<[PathBuf]>,
-    /// What the system prompt is made of, apart from tools and roots.
+    /// Facts that the system prompt is made of, apart from tools and roots.
     pub facts: PromptFacts,
     /// True if somebody is there to be asked.
     pub interactive: bool,
@@ -63,7 +63,7 @@ impl Settings {
 
     /// True if subagents are switched on, and the tool that starts them is.
     pub(crate) fn offers_subagents(&self) -> bool {
-        self.mechanisms.subagents && self.offers(Task::NAME)
+        self.mechanisms.subagents && self.offers(TaskTool::NAME)
     }
 
     /// True if skills are switched on, and the tool that loads them is.
@@ -84,19 +84,19 @@ pub struct ModelChoice {
 /// The settings as they are now.
 pub(crate) struct CurrentSettings {
     current: RwLock<Current>,
-    source: Option<Source>,
+    source: Option<SettingsSource>,
 }
 
 #[derive(Clone)]
 struct Current {
     settings: Arc<Settings>,
-    hides: Arc<Hides>,
+    hides: Arc<ReadFilter>,
     /// The settings that these were made of, if they follow others.
     of: Option<Arc<Settings>>,
 }
 
 /// Settings that others follow, and what makes those of them.
-struct Source {
+struct SettingsSource {
     of: Arc<CurrentSettings>,
     change: Box<dyn Fn(&mut Settings) + Send + Sync>,
 }
@@ -115,7 +115,7 @@ impl CurrentSettings {
     ) -> Self {
         let base = of.current();
         let current = made_of(&base, &change);
-        let source = Some(Source { of, change: Box::new(change) });
+        let source = Some(SettingsSource { of, change: Box::new(change) });
         Self { current: RwLock::new(current), source }
     }
 
@@ -134,7 +134,7 @@ impl CurrentSettings {
     }
 
     /// The user's rules for those who read; the same one for as long as the rules are the same.
-    pub(crate) fn hides(&self) -> Arc<Hides> {
+    pub(crate) fn hides(&self) -> Arc<ReadFilter> {
         self.current().hides
     }
 
@@ -177,7 +177,7 @@ fn made_of(base: &Current, change: &dyn Fn(&mut Settings)) -> Current {
     Current { settings: Arc::new(settings), hides: base.hides.clone(), of }
 }
 
-fn hides(rules: &Rules) -> Arc<Hides> {
+fn hides(rules: &Rules) -> Arc<ReadFilter> {
     let rules = rules.clone();
     Arc::new(move |file, start| rules.hides(file, start))
 }

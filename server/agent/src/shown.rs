@@ -1,9 +1,9 @@
 //! Pending hunks as events carry them, with no key in what is shown.
 
 use ropewalk_model::Keys;
-use ropewalk_protocol::{ChangeKind, HunkInfo, TextPosition, TextRange};
+use ropewalk_protocol::{ChangeKind, HunkInfo, HunkMember, TextPosition, TextRange};
 use ropewalk_text::Position;
-use ropewalk_tools::policy::Reader;
+use ropewalk_tools::policy::TrustedReader;
 use ropewalk_workspace::entry::Maker;
 use ropewalk_workspace::{Hunk, HunkKind, HunkState};
 use std::collections::HashMap;
@@ -53,7 +53,7 @@ pub(crate) fn written_length(text: &str) -> usize {
 pub(crate) fn hunk_info(
     hunk: &Hunk,
     commands: &HashMap<Arc<str>, String>,
-    reader: Option<Reader>,
+    reader: Option<TrustedReader>,
     keys: &Keys,
 ) -> HunkInfo {
     let calls: Vec<&Arc<str>> = hunk.makers.iter().filter_map(Maker::call).collect();
@@ -61,6 +61,7 @@ pub(crate) fn hunk_info(
     let shown = |text: &String| keys.redact(text).into_owned();
     HunkInfo {
         commands: commands.map(shown).collect(),
+        members: hunk.makers.iter().filter_map(member).collect(),
         calls: calls.into_iter().map(|call| call.clone().into()).collect(),
         id: hunk.id.0,
         uri: hunk.doc.to_uri(),
@@ -77,6 +78,13 @@ pub(crate) fn hunk_info(
         turn: hunk.turn,
         sent: hunk.state == HunkState::Sent,
         review: reader.map(|reader| reader.to_string()),
+    }
+}
+
+fn member(maker: &Maker) -> Option<HunkMember> {
+    match maker {
+        Maker::Member { name, task } => Some(HunkMember { member: name.to_string(), task: *task }),
+        Maker::Call(_) | Maker::User | Maker::Disk => None,
     }
 }
 

@@ -14,7 +14,7 @@ use crate::knowledge::SharedKnowledge;
 use crate::readable::ReadableFolders;
 use find::{FoundSkills, Skill, SkillCache, find};
 pub(crate) use load::Loading;
-use ropewalk_tools::tool::Hides;
+use ropewalk_tools::tool::ReadFilter;
 use ropewalk_workspace::View;
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -22,19 +22,19 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The skills of a session.
 pub(crate) struct Skills {
-    state: Mutex<State>,
+    state: Mutex<SkillsState>,
     pub(crate) knowledge: Arc<SharedKnowledge>,
     readable: Arc<ReadableFolders>,
 }
 
 #[derive(Default)]
-struct State {
+struct SkillsState {
     cache: SkillCache,
     found: Arc<FoundSkills>,
     /// The user's folders, as they were given last.
     user: Arc<[PathBuf]>,
     /// The user's rules for those who read.
-    hides: Option<Arc<Hides>>,
+    hides: Option<Arc<ReadFilter>>,
     /// Faults that the user was told of.
     told: HashSet<String>,
     /// Set once there was one.
@@ -48,16 +48,16 @@ impl Skills {
         Self { state: Mutex::default(), knowledge, readable }
     }
 
-    /// Those of a subagent: the same, of which it has loaded none.
+    /// Makes a subagent's: the same skills, of which it has loaded none.
     pub(crate) fn beside(&self, knowledge: Arc<SharedKnowledge>) -> Self {
-        let State { found, user, hides, told, had_any, .. } = &*self.state();
-        let state = State {
+        let SkillsState { found, user, hides, told, had_any, .. } = &*self.state();
+        let state = SkillsState {
             found: found.clone(),
             user: user.clone(),
             hides: hides.clone(),
             told: told.clone(),
             had_any: *had_any,
-            ..State::default()
+            ..SkillsState::default()
         };
         let readable = Arc::new(self.readable.beside());
         Self { state: Mutex::new(state), knowledge, readable }
@@ -68,7 +68,7 @@ impl Skills {
         self.readable.clone()
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, SkillsState> {
         // A panic while the lock was held leaves plain data behind, which stays usable.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -79,11 +79,11 @@ impl Skills {
         &self,
         view: &View,
         user: &Arc<[PathBuf]>,
-        hides: &Arc<Hides>,
+        hides: &Arc<ReadFilter>,
     ) -> Vec<String> {
         let mut state = self.state();
         (state.user, state.hides) = (user.clone(), Some(hides.clone()));
-        let State { cache, found, told, had_any, .. } = &mut *state;
+        let SkillsState { cache, found, told, had_any, .. } = &mut *state;
         let mut new = find(view, user, cache);
         new.skills.retain(|_, skill| skill.place.as_ref().is_none_or(|place| !hides(place, None)));
         *found = Arc::new(new);

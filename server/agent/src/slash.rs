@@ -9,7 +9,7 @@ use crate::skills::find::{LARGEST, PLACES, is_name};
 use crate::skills::front_matter::parted;
 use crate::skills::{Loading, Skills};
 use ropewalk_protocol::{Content, Prompt};
-use ropewalk_tools::tool::Hides;
+use ropewalk_tools::tool::ReadFilter;
 use ropewalk_workspace::{FileState, View};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -28,7 +28,7 @@ pub(crate) struct Expanded {
 pub(crate) fn expanded(
     settings: &Settings,
     skills: &Skills,
-    (view, hides): (&View, &Hides),
+    (view, hides): (&View, &ReadFilter),
     mut prompt: Prompt,
 ) -> Expanded {
     let mut skill = None;
@@ -73,8 +73,9 @@ pub(crate) fn names(settings: &Settings, view: &View) -> BTreeSet<String> {
     files.filter_map(name).collect()
 }
 
-/// The text of the first command of this name: of the roots as the view has them, then of the user as the disk has it.
-fn command(settings: &Settings, (view, hides): (&View, &Hides), name: &str) -> Option<String> {
+/// The text of the first command of this name: of the user as the disk has it, then of the roots as the view has them. So a
+/// repository never speaks in the place of the user's own command.
+fn command(settings: &Settings, (view, hides): (&View, &ReadFilter), name: &str) -> Option<String> {
     let file = Path::new("commands").join(format!("{name}.md"));
     let places = view.roots().iter().flat_map(|root| PLACES.map(|place| root.path().join(place)));
     let in_roots = places.filter_map(|folder| {
@@ -91,7 +92,7 @@ fn command(settings: &Settings, (view, hides): (&View, &Hides), name: &str) -> O
         let bytes = is_small.then(|| std::fs::read(&file).ok()).flatten()?;
         Some(String::from_utf8_lossy(&bytes).into_owned())
     });
-    let text = in_roots.chain(own).next()?;
+    let text = own.chain(in_roots).next()?;
     let text = said(parted(&text).1.trim());
     Some(match text.char_indices().nth(MOST) {
         Some((end, _)) => format!("{}\n(cut here)", text.get(..end).unwrap_or_default()),

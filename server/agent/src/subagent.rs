@@ -10,6 +10,7 @@ pub(crate) mod commands;
 pub(crate) mod files;
 pub(crate) mod find;
 pub(crate) mod group;
+mod lost;
 pub(crate) mod result;
 mod run;
 pub(crate) mod spending;

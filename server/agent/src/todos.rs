@@ -18,14 +18,14 @@ const MOST_REMINDERS: u32 = 2;
 
 /// See the module.
 pub(crate) struct Todos {
-    state: Mutex<State>,
+    state: Mutex<TodosState>,
     journal: Journal,
     events: Events,
     settings: Arc<CurrentSettings>,
 }
 
 #[derive(Default)]
-struct State {
+struct TodosState {
     list: TodoList,
     /// The turn that has changed them, or the last one.
     turn: u64,
@@ -37,7 +37,7 @@ struct State {
     reminders: u32,
 }
 
-impl State {
+impl TodosState {
     fn event(&self) -> Event {
         Event::Todos { turn: self.turn, todos: self.list.clone(), done: self.list.done() }
     }
@@ -50,11 +50,11 @@ impl Todos {
         turn: u64,
         (journal, events, settings): (Journal, Events, Arc<CurrentSettings>),
     ) -> Self {
-        let state = Mutex::new(State { list, turn, ..State::default() });
+        let state = Mutex::new(TodosState { list, turn, ..TodosState::default() });
         Self { state, journal, events, settings }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, TodosState> {
         // A panic while the lock was held leaves plain data behind, which stays usable.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -111,7 +111,7 @@ impl Todos {
         self.is_on() && self.state().is_touched
     }
 
-    fn show(&self, state: &mut State, turn: u64, list: TodoList) {
+    fn show(&self, state: &mut TodosState, turn: u64, list: TodoList) {
         (state.turn, state.list) = (turn, list);
         self.events.tell(state.event());
     }

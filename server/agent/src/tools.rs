@@ -24,6 +24,6 @@ pub fn registry(runner: Arc<dyn CommandRunner>, editor: Arc<dyn Editor>) -> Regi
 pub fn names() -> Vec<String> {
     let all = registry(Arc::new(NoCommands), Arc::new(NoEditor));
     let all = all.with(compact::Compact::new(CompactionWish::default()));
-    let all = all.with(task::Task::default());
+    let all = all.with(task::TaskTool::default());
     all.names().chain([TodoWrite::NAME, LoadSkill::NAME]).map(str::to_owned).collect()
 }

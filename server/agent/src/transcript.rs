@@ -1,4 +1,5 @@
-//! What a session tells, on its way into the journal, so that a front end that comes later can be told the same.
+//! Events of a session on their way into the journal, so that a front end that comes later can be
+//! told the same.
 //!
 //! Left out is what says how things are at the moment (pending hunks, waiting, output that comes) and what stands in the
 //! journal already: long inputs of calls. Pieces of a step's words are put together.
@@ -46,6 +47,8 @@ impl Transcript {
             Event::ToolOutput { .. }
             | Event::Waiting { .. }
             | Event::Hunks { .. }
+            | Event::Team { .. }
+            | Event::BoardTask(_)
             | Event::SessionStarted { .. }
             | Event::Queued { .. } => return,
             event => {
@@ -78,7 +81,12 @@ impl Transcript {
                     true => Event::ThinkingDelta { turn, message, text },
                     false => Event::TextDelta { turn, message, text },
                 };
-                self.write(&SessionEvent { session: None, thread: told.thread.clone(), event });
+                self.write(&SessionEvent {
+                    session: None,
+                    thread: told.thread.clone(),
+                    member: None,
+                    event,
+                });
             }
         }
         let mut event = told.event.clone();
@@ -87,7 +95,12 @@ impl Transcript {
         {
             *input = Value::Null;
         }
-        self.write(&SessionEvent { session: None, thread: told.thread.clone(), event });
+        self.write(&SessionEvent {
+            session: None,
+            thread: told.thread.clone(),
+            member: None,
+            event,
+        });
     }
 
     fn write(&self, event: &SessionEvent) {

@@ -20,11 +20,12 @@ use crate::prompt::news_text;
 use ends::CUT_OFF;
 use futures::FutureExt;
 use reply::{StepReply, cut_off};
-use ropewalk_model::{Block, Role, StopReason as ModelStop};
+use ropewalk_model::{Block, ModelStop, Role};
 use ropewalk_protocol::content::briefly;
-use ropewalk_protocol::{Event, Prompt, StopReason};
+use ropewalk_protocol::{Content, Event, Prompt, StopReason};
 pub(crate) use state::Turn;
 use std::panic::AssertUnwindSafe;
+use std::sync::PoisonError;
 pub(crate) use thread::ThreadEnd;
 
 impl Turn {
@@ -33,11 +34,19 @@ impl Turn {
         let ran = AssertUnwindSafe(self.begin_and_go(&prompt)).catch_unwind().await;
         let ended = ran.unwrap_or_else(|_| {
             tracing::error!(session = %self.parts.id, "a turn panicked");
-            self.conversation.close(Some("the turn was cut off by an internal error"));
+            self.close_cut("the turn was cut off by an internal error");
             let message = "Ropewalk has a bug: the turn was cut off. The log has the details.";
             (StopReason::Error, Some(message.to_owned()))
         });
         (self.conversation, ended)
+    }
+
+    /// Closes the history after a panic: calls that had begun are told as such.
+    fn close_cut(&mut self, why: &str) {
+        let stages = self.stages.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let history = &mut self.conversation.history;
+        history.close_telling(Some(why), |call| stages.result(call, why));
+        self.conversation.publish();
     }
 
     async fn begin_and_go(&mut self, prompt: &Prompt) -> Ended {
@@ -67,7 +76,7 @@ impl Turn {
             if let Some(ended) = self.bound() {
                 return ended;
             }
-            self.begin_step();
+            self.begin_step().await;
             let said = match self.ask().await {
                 Ok(said) => said,
                 Err(ended) => return ended,
@@ -99,11 +108,11 @@ impl Turn {
         self.over_budget().map(|message| (StopReason::Budget, Some(message)))
     }
 
-    fn begin_step(&mut self) {
+    async fn begin_step(&mut self) {
         self.step += 1;
         let (turn, step, message) = (self.number, self.step, self.message());
         self.parts.events.tell(Event::StepStarted { turn, step, message });
-        self.join_words();
+        self.join_all().await;
         self.remind_of_todos();
     }
 
@@ -113,8 +122,12 @@ impl Turn {
         let mut results = self.run_calls(std::mem::take(&mut said.calls)).await;
         results.extend(told.ok().flatten().map(Block::text));
         self.conversation.push_user(results);
+        self.stages.get_mut().unwrap_or_else(PoisonError::into_inner).clear();
         if let Some(message) = self.stuck() {
             return Some((StopReason::Error, Some(message)));
+        }
+        if self.is_over {
+            return Some((StopReason::EndTurn, None));
         }
         self.is_cut_too_often().then(cut_off)
     }
@@ -131,19 +144,20 @@ impl Turn {
             || may_go_on && self.goes_on_at_stop(&said.reply).await
     }
 
-    /// News, and what the user has said meanwhile, stand behind the results of the last step.
-    fn join_words(&mut self) {
+    /// News, mail, and the words of the user enter the history. False if the model goes on without them.
+    fn join_words(&mut self, mail: Vec<Content>) -> bool {
         let words = self.parts.inbox.take_words();
         if words.is_empty() && self.conversation.history.last_role() == Some(Role::Assistant) {
             // The model paused: it goes on from its own words.
-            return;
+            return false;
         }
         let parts = self.parts.clone();
-        parts.inbox.take_news(|more| {
+        parts.inbox.take_news(self.number, |more| {
             let mut news = parts.workspace.take_news(&parts.id);
             news.extend(more);
             self.conversation.hear_reasons(&news);
             let mut content: Vec<Block> = news_text(&news).map(Block::text).into_iter().collect();
+            content.extend(mail.into_iter().map(Block::Content));
             content.extend(words.iter().flatten().cloned().map(Block::Content));
             if !content.is_empty() {
                 self.conversation.push_user(content);
@@ -154,9 +168,10 @@ impl Turn {
             self.conversation.hear(text.clone());
             parts.events.tell(Event::Steered { turn: self.number, text });
         }
+        true
     }
 
-    /// What to say if the turn's or the session's budget is used up.
+    /// Gives the words that end the turn if its budget or the session's is used up.
     fn over_budget(&mut self) -> Option<String> {
         let settings = self.parts.settings.get();
         if let Ok(model) = &settings.model

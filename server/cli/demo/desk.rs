@@ -1,7 +1,7 @@
 //! Where the demo's user sits: an editor that has the demo's file open and our server attached. Here is what
 //! the story needs of any editor, and the one that is part of this program.
 
-use super::home::{FILE, Home};
+use super::home::{DemoHome, FILE};
 use anyhow::Context;
 use ropewalk_testkit::editor::{FakeEditor, Kind, Profile};
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 /// An editor with the demo's file open, nothing typed yet, and the server attached with `events`.
 ///
 /// Every wait has a bound and fails with words for what it waited for. Dropping a desk ends its processes.
-pub(super) trait Desk {
+pub(super) trait DemoDesk {
     /// The editor's name for the reader, as in "an editor as strict as VS Code".
     fn name(&self) -> String;
 
@@ -45,14 +45,19 @@ pub(super) struct FakeDesk(FakeEditor);
 
 impl FakeDesk {
     /// Starts the server and opens the file.
-    pub(super) fn open(home: &Home) -> anyhow::Result<Self> {
+    pub(super) fn open(home: &DemoHome) -> anyhow::Result<Self> {
+        Self::open_with(home, json!({ "events": true }))
+    }
+
+    /// The same with these options of the client's.
+    pub(super) fn open_with(home: &DemoHome, options: Value) -> anyhow::Result<Self> {
         let editor = FakeEditor::spawn(
-            Home::server()?,
+            DemoHome::server()?,
             &["lsp"],
             &home.environment(),
             Profile::VSCODE,
             &[&home.workspace()],
-            json!({ "events": true }),
+            options,
         )
         .context("the server can't be started")?;
         editor.ignore(&[Kind::Progress, Kind::Event, Kind::Diagnostics, Kind::Technical]);
@@ -61,7 +66,7 @@ impl FakeDesk {
     }
 }
 
-impl Desk for FakeDesk {
+impl DemoDesk for FakeDesk {
     fn name(&self) -> String {
         "an editor as strict as VS Code".to_owned()
     }

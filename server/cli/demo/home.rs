@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 /// The file that the demo is about.
 pub(super) const FILE: &str = "greet.py";
-/// What it holds on the disk.
+/// Text of the file on the disk.
 pub(super) const ON_DISK: &str = "\
 def greet(name):
     print(\"Hello, \" + name)
@@ -33,12 +33,18 @@ if ! grep -A1 'def leave' greet.py | grep -q '\"\"\"'; then
 fi
 ";
 
-/// See the module.
-pub(super) struct Home(PathBuf);
+/// Settings of the demo with a check.
+pub(super) const CHECKED: &str = "verify = \"sh check.sh\"\n";
 
-impl Home {
-    /// Makes the folder; the model is at `base_url`.
-    pub(super) fn new(base_url: &str) -> anyhow::Result<Self> {
+/// See the module.
+pub(super) struct DemoHome(PathBuf);
+
+impl DemoHome {
+    /// The name of a team that works in the folder: the folder's own.
+    pub(super) const TEAM: &str = "workspace";
+
+    /// Makes the folder; the model is at `base_url`, and the configuration has these lines too.
+    pub(super) fn new(base_url: &str, settings: &str) -> anyhow::Result<Self> {
         let path = std::env::temp_dir().join(format!("ropewalk-demo-{}", std::process::id()));
         // It must be new: somebody else's folder of this name is not ours to delete.
         std::fs::create_dir(&path).with_context(|| format!("{} can't be made", path.display()))?;
@@ -51,9 +57,9 @@ impl Home {
         std::fs::write(home.0.join(skill).join("SKILL.md"), SKILL)?;
         std::fs::write(home.workspace().join("check.sh"), CHECK)?;
         let config = format!(
-            "model = \"scripted/scripted\"\nmode = \"review\"\nverify = \"sh check.sh\"\n\
+            "model = \"scripted/scripted\"\nmode = \"review\"\n{settings}\
              [provider.scripted]\nprotocol = \"anthropic\"\n\
-             base_url = \"{base_url}\"\napi_key_env = \"ROPEWALK_DEMO_KEY\"\n"
+             base_url = \"{base_url}\"\nparallel = 4\napi_key_env = \"ROPEWALK_DEMO_KEY\"\n"
         );
         std::fs::write(home.0.join("config/ropewalk/config.toml"), config)?;
         Ok(home)
@@ -69,7 +75,7 @@ impl Home {
         self.workspace().join(FILE)
     }
 
-    /// What is on the disk now.
+    /// Reads the file on the disk as it is now.
     pub(super) fn on_disk(&self) -> anyhow::Result<String> {
         Ok(std::fs::read_to_string(self.file())?)
     }
@@ -95,7 +101,7 @@ impl Home {
     }
 }
 
-impl Drop for Home {
+impl Drop for DemoHome {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.0);
     }

@@ -6,8 +6,8 @@ mod rpc;
 
 pub(super) use find::{Neovim, find};
 
-use super::desk::Desk;
-use super::home::{FILE, Home};
+use super::desk::DemoDesk;
+use super::home::{DemoHome, FILE};
 use anyhow::{Context, ensure};
 use rpc::Rpc;
 use serde_json::{Value, json};
@@ -63,7 +63,7 @@ pub(super) struct NeovimDesk {
 
 impl NeovimDesk {
     /// Starts Neovim and in it the server, and opens the file.
-    pub(super) fn open(home: &Home, neovim: &Neovim) -> anyhow::Result<Self> {
+    pub(super) fn open(home: &DemoHome, neovim: &Neovim) -> anyhow::Result<Self> {
         let mut command = Command::new(&neovim.program);
         command.args(["--embed", "--headless", "--clean", "-n"]).current_dir(home.workspace());
         command.env_clear().envs(home.environment());
@@ -73,13 +73,13 @@ impl NeovimDesk {
         let rpc = Rpc::start(command)
             .with_context(|| format!("{} can't be started", neovim.program.display()))?;
         let mut desk = Self { rpc, version: neovim.version.clone() };
-        desk.rpc.lua(OPEN, json!([FILE, Home::server()?, home.workspace()]))?;
+        desk.rpc.lua(OPEN, json!([FILE, DemoHome::server()?, home.workspace()]))?;
         desk.rpc.wait("the server", |rpc| Ok(rpc.heard("attached").next().map(drop)))?;
         Ok(desk)
     }
 }
 
-impl Desk for NeovimDesk {
+impl DemoDesk for NeovimDesk {
     fn name(&self) -> String {
         format!("Neovim {}", self.version)
     }

@@ -23,9 +23,9 @@ const BY_RESULT: [&str; 2] = ["todo_write", "verify"];
 
 /// See the module.
 #[derive(Default)]
-pub(super) struct Page(Vec<(Ink, String)>);
+pub(super) struct DemoPage(Vec<(Ink, String)>);
 
-impl Page {
+impl DemoPage {
     pub(super) fn title(&mut self, words: &str) {
         if !self.0.is_empty() {
             self.put(Ink::Plain, "");

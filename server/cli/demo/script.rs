@@ -1,7 +1,7 @@
-//! What the model says in the demo, and what it must have been told to say it.
+//! Script of the demo's model: its words, and the words that it must have been told before.
 
 use super::home::FILE;
-use ropewalk_testkit::model::{Place, ScriptedReply};
+use ropewalk_testkit::model::{ReplyPlace, ScriptedReply};
 use serde_json::{Value, json};
 
 pub(super) const PROMPT: &str = "Give both functions a docstring.";
@@ -54,7 +54,7 @@ fn editing() -> [ScriptedReply; 5] {
             .expect(is_summed_up)
             .expect_text("not saved yet")
             .expect_text("in one short line")
-            .gate(Place::Answer, TYPING)
+            .gate(ReplyPlace::Answer, TYPING)
             .call("edit_file", docstring("def greet(name):", "Say hello."))
             .call("todo_write", plan("completed", "completed")),
         after().text("Both functions have a docstring now."),

@@ -1,9 +1,9 @@
-//! What happens in the demo, the same in every editor: text typed and not saved, a request, typing while the
-//! agent edits, and a review. Each step is checked before it is told.
+//! Story of the demo, the same in every editor: text typed and not saved, a request, typing while
+//! the agent edits, and a review. Each step is checked before it is told.
 
-use super::desk::Desk;
-use super::home::{Home, ON_DISK};
-use super::page::Page;
+use super::desk::DemoDesk;
+use super::home::{DemoHome, ON_DISK};
+use super::page::DemoPage;
 use super::script::{PROMPT, REASON, TYPING};
 use anyhow::ensure;
 use ropewalk_testkit::model::ScriptedModel;
@@ -14,10 +14,10 @@ const TYPED: &str = "import sys";
 
 /// Plays it at a desk and tells it on the page, up to the first thing that is not as it should be.
 pub(super) fn play(
-    page: &mut Page,
-    home: &Home,
+    page: &mut DemoPage,
+    home: &DemoHome,
     model: &ScriptedModel,
-    desk: &mut impl Desk,
+    desk: &mut impl DemoDesk,
 ) -> anyhow::Result<()> {
     page.title("Ropewalk demo");
     page.words("The model is scripted: no key and no network are needed. All else is real: the");
@@ -54,14 +54,14 @@ pub(super) fn play(
     page.checked("the editor marks both, as diagnostics");
 
     page.title("The review");
-    let event = review(desk, "ropewalk.accept", &json!({ "hunk": greet["id"] }))?;
+    let event = one_review(desk, "ropewalk.accept", &json!({ "hunk": greet["id"] }))?;
     ensure!(one_done(&event), "the accept failed: {event}");
     let accepted =
         expected.replace("def greet(name):\n", "def greet(name):\n    \"\"\"Say hello.\"\"\"\n");
     ensure!(desk.text()? == accepted, "the accepted change is not in the text");
     page.checked("accepted: the docstring of greet() is in the editor");
     let refusal = json!({ "hunk": leave["id"], "reason": REASON });
-    let event = review(desk, "ropewalk.reject", &refusal)?;
+    let event = one_review(desk, "ropewalk.reject", &refusal)?;
     ensure!(one_done(&event), "the reject failed: {event}");
     ensure!(desk.text()? == accepted, "the rejected change is in the text");
     desk.wait_for_marks(&[])?;
@@ -76,7 +76,7 @@ pub(super) fn play(
 
     ensure!(home.on_disk()? == ON_DISK, "the file on the disk was touched");
     page.checked("the file on the disk is untouched until you save");
-    let event = review(desk, "ropewalk.undo", &json!({ "all": true }))?;
+    let event = one_review(desk, "ropewalk.undo", &json!({ "all": true }))?;
     ensure!(one_done(&event), "the undo failed: {event}");
     ensure!(desk.text()? == expected, "the undo did not give the user's own text back");
     page.checked("undone: what is left is your own text, both lines that you typed in it");
@@ -102,7 +102,7 @@ fn mechanisms(events: &[Value]) -> anyhow::Result<()> {
 }
 
 /// Waits for the end of a turn, counted from 1, and gives its stop reason with what is said of it.
-fn wait_for_turn_end(desk: &mut impl Desk, turn: usize) -> anyhow::Result<String> {
+pub(super) fn wait_for_turn_end(desk: &mut impl DemoDesk, turn: usize) -> anyhow::Result<String> {
     let end = desk.wait("the end of the turn", |events| {
         of_type(events, "turn_ended").nth(turn.saturating_sub(1)).cloned()
     })?;
@@ -112,14 +112,21 @@ fn wait_for_turn_end(desk: &mut impl Desk, turn: usize) -> anyhow::Result<String
 }
 
 /// Runs a command of review and gives the event that tells what became of it.
-fn review(desk: &mut impl Desk, command: &str, argument: &Value) -> anyhow::Result<Value> {
+pub(super) fn one_review(
+    desk: &mut impl DemoDesk,
+    command: &str,
+    argument: &Value,
+) -> anyhow::Result<Value> {
     let before = of_type(&desk.events(), "reviewed").count();
     desk.execute(command, argument.clone())?;
     desk.wait("what became of it", |events| of_type(events, "reviewed").nth(before).cloned())
 }
 
 /// The events of one type.
-fn of_type<'a>(events: &'a [Value], name: &str) -> impl DoubleEndedIterator<Item = &'a Value> {
+pub(super) fn of_type<'a>(
+    events: &'a [Value],
+    name: &str,
+) -> impl DoubleEndedIterator<Item = &'a Value> {
     events.iter().filter(move |event| event["type"] == name)
 }
 
@@ -129,7 +136,7 @@ fn one_done(event: &Value) -> bool {
 }
 
 /// The pending hunks as they were told last.
-fn hunks_of(events: &[Value]) -> Vec<Value> {
+pub(super) fn hunks_of(events: &[Value]) -> Vec<Value> {
     let last = of_type(events, "hunks").next_back();
     last.and_then(|event| event["hunks"].as_array()).cloned().unwrap_or_default()
 }

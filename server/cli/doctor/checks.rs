@@ -1,6 +1,6 @@
 //! The checks of the doctor, one function each: from what is there to findings.
 
-use super::Finding;
+use super::{Finding, Grade, Mend};
 use crate::in_words::runtime;
 use crate::sessions::{in_units, unreadable, unreadable_in_words};
 use ropewalk_agent::Sessions;
@@ -22,7 +22,8 @@ pub(super) fn configuration(config: &Config) -> Vec<Finding> {
         })
         .collect();
     let others = config.problems.iter().filter(|problem| !is_of_model(problem));
-    findings.extend(others.map(|problem| Finding::fair("config", problem.to_string())));
+    findings
+        .extend(others.map(|problem| Finding::told(Grade::Fair, "config", problem.to_string())));
     findings
 }
 
@@ -41,30 +42,36 @@ pub(super) fn model(config: &Config, missing: Option<&String>) -> Vec<Finding> {
                     Finding::good("key", "`api_key_command` prints it when it is needed")
                 }
                 true => Finding::good("key", format!("{variable} is set")),
-                // Whether it can do without is the server's word.
-                false => Finding::fair("key", format!("{variable} is not set: no key is sent")),
+                // The server decides if it can do without.
+                false => Finding::fair(
+                    "key",
+                    format!("{variable} is not set, so no key is sent"),
+                    format!("set {variable}, if the server wants one"),
+                ),
             });
         } else {
             findings.push(Finding::good("key", "none is needed: the provider names no variable"));
         }
         if let Some(why) = missing {
-            findings.push(Finding::bad("model", why));
+            findings.push(Finding::told(Grade::Bad, "model", why));
         }
     } else {
         // The configuration says it in more words than the one who makes models.
         let before = findings.len();
-        findings.extend(problems.map(|problem| Finding::bad("model", problem.to_string())));
+        findings.extend(
+            problems.map(|problem| Finding::told(Grade::Bad, "model", problem.to_string())),
+        );
         if let (Some(why), true) = (missing, findings.len() == before) {
-            findings.push(Finding::bad("model", why));
+            findings.push(Finding::told(Grade::Bad, "model", why));
         }
     }
     findings
 }
 
-/// Whether the model is asked to think, where that is configured.
+/// Finds a model that is not asked to think although the configuration says so.
 pub(super) fn thinking(config: &Config) -> Option<Finding> {
     let words = crate::models::not_asked_to_think(config, &RealEnvironment)?;
-    Some(Finding::fair("thinking", words))
+    Some(Finding::fair("thinking", words, "leave `thinking` out, or choose another model"))
 }
 
 /// True if a problem is about the choice of a model, its provider or its key.
@@ -72,7 +79,7 @@ fn is_of_model(problem: &Problem) -> bool {
     problem.key.as_deref() == Some("model")
 }
 
-/// Whether the model's server answers and takes the key.
+/// Checks that the model's server answers and takes the key.
 pub(super) fn server(model: &dyn Model) -> anyhow::Result<Vec<Finding>> {
     let runtime = runtime(tokio::runtime::Builder::new_current_thread().enable_all())?;
     let answer = runtime.block_on(async { model.probe().await });
@@ -82,9 +89,9 @@ pub(super) fn server(model: &dyn Model) -> anyhow::Result<Vec<Finding>> {
         Ok(()) => Finding::good("server", "it answers and takes the key"),
         // It has too much to do, but it is the right one.
         Err(error @ (ModelError::RateLimited { .. } | ModelError::Overloaded { .. })) => {
-            Finding::fair("server", error.to_string())
+            Finding::told(Grade::Fair, "server", error.to_string())
         }
-        Err(error) => Finding::bad("server", error.to_string()),
+        Err(error) => Finding::told(Grade::Bad, "server", error.to_string()),
     }])
 }
 
@@ -98,21 +105,22 @@ pub(super) fn context(model: &dyn Model) -> anyhow::Result<Option<Finding>> {
     if tokens >= ENOUGH_CONTEXT {
         return Ok(Some(Finding::good("context", format!("{tokens} tokens: {what} are sent"))));
     }
-    let more = model.more_context().map_or_else(String::new, |more| format!("; for more: {more}"));
-    let words = format!("{tokens} tokens: below {ENOUGH_CONTEXT}; {what} are sent{more}");
-    Ok(Some(Finding::fair("context", words)))
+    let words = format!("{tokens} tokens: below {ENOUGH_CONTEXT}; {what} are sent");
+    let more = model.more_context().unwrap_or_else(|| "choose a model with more".to_owned());
+    Ok(Some(Finding::fair("context", words, format!("for more, {more}"))))
 }
 
 /// Reports that the model makes no calls, where its server says so. To be asked after [`context`].
 pub(super) fn tools(model: &dyn Model) -> Option<Finding> {
-    model.lacks_tools().map(|words| Finding::fair("tools", words))
+    model.lacks_tools().map(|words| Finding::told(Grade::Fair, "tools", words))
 }
 
 /// The model servers on this machine that are there.
 pub(super) fn local(config: &Config) -> anyhow::Result<Vec<Finding>> {
     let found = crate::available::found(config)?.into_iter().filter(|found| found.is_local);
-    let finding = |found: crate::available::Found| match found.words.contains("too small") {
-        true => Finding::fair("models", found.words),
+    let finding = |found: crate::available::ProviderFinding| match found.words.contains("too small")
+    {
+        true => Finding::told(Grade::Fair, "models", found.words),
         false => Finding::good("models", found.words),
     };
     Ok(found.map(finding).collect())
@@ -128,17 +136,20 @@ pub(super) fn programs() -> Vec<Finding> {
         (Some(bash), _) => Finding::good("bash", bash.display().to_string()),
         (None, Some(sh)) => Finding::fair(
             "bash",
-            format!(
-                "not found: commands run in {}; install bash for the model's habits",
-                sh.display()
-            ),
+            format!("not found: commands run in {}, which models know less well", sh.display()),
+            "install bash",
         ),
-        (None, None) => Finding::bad("bash", "neither bash nor sh is in PATH")
-            .mended_by("install bash, or mend PATH"),
+        (None, None) => {
+            Finding::bad("bash", "neither bash nor sh is in PATH", "install bash, or mend PATH")
+        }
     };
     let git = match find("git") {
         Some(git) => Finding::good("git", git.display().to_string()),
-        None => Finding::fair("git", "not found; only the model's own git commands need it"),
+        None => Finding::fair(
+            "git",
+            "not found; only the model's own git commands need it",
+            "install git",
+        ),
     };
     vec![shell, git]
 }
@@ -173,15 +184,39 @@ pub(super) fn commands(config: &Config) -> anyhow::Result<Finding> {
             if support.keeps_abstract_sockets() {
                 Finding::good(about, words)
             } else {
-                let open = "one that is allowed the network can also use sockets that lie in no folder, such as the desktop's (X11, D-Bus): Linux 6.12 or newer keeps it from them";
-                Finding::fair(about, format!("{words}; {open}"))
+                let open = "one that is allowed the network can also use sockets that lie in no folder, such as the desktop's (X11, D-Bus)";
+                let mend = "Linux 6.12 or newer keeps it from them";
+                Finding::fair(about, format!("{words}; {open}"), mend)
             }
         }
         Err(Unsupported { why, mend }) => {
             let lines = mend.lines().map(str::to_owned).collect();
-            Finding { lines, ..Finding::fair(about, format!("{ON_A_COPY}: {why}")) }
+            let words = format!("{ON_A_COPY}: {why}");
+            Finding { lines, mend: Mend::InLines, ..Finding::told(Grade::Fair, about, words) }
         }
     })
+}
+
+/// Tells if teams are on, and where their board lies. The board is not opened: that would make one.
+pub(super) fn team(config: &Config) -> Finding {
+    let about = "team";
+    let set_by = |key: &str| format!("(set by {})", config.provenance(key));
+    if !config.team.enabled {
+        return Finding::good(about, format!("teams are off {}", set_by("team.enabled")));
+    }
+    let bounds = config.team.bounds;
+    let mut words = format!("up to {} teammates; ", bounds.teammates);
+    match &config.team.board {
+        None => words.push_str("the board is a file in the state folder"),
+        Some(board) => words.push_str(&format!("the board is {board} {}", set_by("team.board"))),
+    }
+    if let Some(tokens) = bounds.token_budget() {
+        words.push_str(&format!("; {tokens} tokens together {}", set_by("team.tokens")));
+    }
+    if let Some(cents) = bounds.cent_budget() {
+        words.push_str(&format!("; {cents} cents together {}", set_by("team.cents")));
+    }
+    Finding::good(about, words)
 }
 
 fn is_program(path: &Path) -> bool {
@@ -199,7 +234,8 @@ fn is_program(path: &Path) -> bool {
 pub(super) fn rules(config: &Config, file: Option<PathBuf>, problems: &[String]) -> Vec<Finding> {
     let known: Vec<String> = config.problems.iter().map(ToString::to_string).collect();
     let wrong = problems.iter().filter(|problem| !known.contains(problem));
-    let mut findings: Vec<Finding> = wrong.map(|words| Finding::fair("rules", words)).collect();
+    let mut findings: Vec<Finding> =
+        wrong.map(|words| Finding::told(Grade::Fair, "rules", words)).collect();
     let counts = format!(
         "{} allow, {} ask and {} deny",
         config.allow.len(),
@@ -212,42 +248,45 @@ pub(super) fn rules(config: &Config, file: Option<PathBuf>, problems: &[String])
     findings
 }
 
-/// What the system's administrator has locked.
+/// Lists the keys that the system's administrator has locked.
 pub(super) fn locks(config: &Config) -> Vec<Finding> {
-    let lock = |(key, source): (&str, &ropewalk_config::Source)| {
+    let lock = |(key, source): (&str, &ropewalk_config::ValueSource)| {
         Finding::good("locks", format!("`{key}` is locked by {source}"))
     };
     config.locks().map(lock).collect()
 }
 
-/// What the current folder asks for and has no answer to.
+/// Lists the wishes of the current folder that have no answer yet.
 pub(super) fn trust(config: &Config) -> Vec<Finding> {
-    let asked = |asked: &ropewalk_config::Untrusted| {
+    let asked = |asked: &ropewalk_config::TrustQuestion| {
         let enables = asked.enables.join("; ");
         let words = format!(
-            "{} asks to {enables}: ignored until `ropewalk trust` has your answer",
+            "{} asks to {enables}, which is ignored until it has your answer",
             asked.root.display()
         );
-        Finding::fair("trust", words)
+        Finding::fair("trust", words, "`ropewalk trust` asks for it")
     };
     config.untrusted.iter().map(asked).collect()
 }
 
-/// Whether state can be kept, and nobody else can look into it.
+/// Checks that state can be kept, and that nobody else can look into it.
 pub(super) fn state(folder: Option<PathBuf>) -> Finding {
     let Some(folder) = folder else {
-        return Finding::bad("state", "there is no home folder")
-            .mended_by("set HOME, or XDG_STATE_HOME");
+        return Finding::bad("state", "there is no home folder", "set HOME, or XDG_STATE_HOME");
     };
     let shown = folder.display();
     match writable(&folder) {
         Ok(()) if !is_private(&folder) => Finding::fair(
             "state",
-            format!("{shown} is open to others, and sessions are in it: `chmod 700` closes it"),
+            format!("{shown} is open to others, and sessions are in it"),
+            format!("`chmod 700 {shown}` closes it"),
         ),
         Ok(()) => Finding::good("state", format!("{shown} can be written")),
-        Err(error) => Finding::bad("state", format!("{shown} can't be written ({error})"))
-            .mended_by("mend its rights, or set XDG_STATE_HOME"),
+        Err(error) => Finding::bad(
+            "state",
+            format!("{shown} can't be written ({error})"),
+            "mend its rights, or set XDG_STATE_HOME",
+        ),
     }
 }
 
@@ -291,12 +330,16 @@ pub(super) fn sessions(sessions: Option<Sessions>) -> Vec<Finding> {
     }
     let unreadable = unreadable(&sessions);
     if !unreadable.is_empty() {
-        findings.push(Finding::fair("sessions", unreadable_in_words(&unreadable)));
+        findings.push(Finding::fair(
+            "sessions",
+            unreadable_in_words(&unreadable),
+            "move it away, if nothing of it is needed",
+        ));
     }
     findings
 }
 
-/// Whether the current folder is one to work in.
+/// Checks that the current folder is one to work in.
 pub(super) fn root(current: std::io::Result<PathBuf>, home: Option<PathBuf>) -> Finding {
     let current = match current.and_then(|current| {
         std::fs::read_dir(&current)?;
@@ -305,23 +348,24 @@ pub(super) fn root(current: std::io::Result<PathBuf>, home: Option<PathBuf>) -> 
         Ok(current) => current,
         Err(error) => {
             let words = format!("the current folder can't be read ({error})");
-            return Finding::bad("root", words).mended_by("go to another");
+            return Finding::bad("root", words, "go to another");
         }
     };
     let shown = current.display();
     if current.parent().is_none() {
-        return Finding::fair("root", format!("{shown} is the whole disk"))
-            .mended_by("go to a project's folder");
+        let words = format!("{shown} is the whole disk");
+        return Finding::fair("root", words, "go to a project's folder");
     }
     if home.is_some_and(|home| home == current) {
-        return Finding::fair("root", format!("{shown} is your home"))
-            .mended_by("go to a project's folder");
+        let words = format!("{shown} is your home");
+        return Finding::fair("root", words, "go to a project's folder");
     }
     let readonly = current.metadata().is_ok_and(|found| found.permissions().readonly());
     if readonly {
         return Finding::fair(
             "root",
             format!("{shown} is read-only: nothing can be changed in it"),
+            "go to a folder that you can write, or change its rights",
         );
     }
     Finding::good("root", format!("{shown} can be worked in"))

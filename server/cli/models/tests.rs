@@ -1,4 +1,4 @@
-//! What is configured of a model reaches it.
+//! Settings of a model reach it.
 
 use super::{ServerConfig, factory, server_of};
 use ropewalk_config::{Config, Environment, Sources};
@@ -77,4 +77,11 @@ async fn a_key_that_was_asked_for_is_redacted_for_the_models_after_it_too() {
         let next = make(&config(flags)).unwrap();
         assert!(next.keys().are_in(KEY.as_bytes()), "{flags:?}");
     }
+}
+
+#[test]
+fn the_password_of_a_board_is_redacted_whatever_the_model_is() {
+    let server = server(&["team.board=postgres://ada:hunter2@db/t", "team.board=/b"]);
+    let said = "psql: postgres://ada:hunter2@db/t is not there";
+    assert_eq!(server.keys.redact(said), "psql: postgres://[key] is not there");
 }

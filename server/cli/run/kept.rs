@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 /// Which session is asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Which {
+pub(super) enum SessionChoice {
     /// A new one.
     New,
     /// The last one of these roots.
@@ -24,15 +24,15 @@ pub(super) enum Which {
 }
 
 /// The id of the session to go on with, which must be of these folders. None for a new one.
-pub(super) fn choose(which: Which, folders: &[String]) -> anyhow::Result<Option<String>> {
+pub(super) fn choose(which: SessionChoice, folders: &[String]) -> anyhow::Result<Option<String>> {
     let sessions = setup::sessions();
     let id = match (which, &sessions) {
-        (Which::New, _) => return Ok(None),
+        (SessionChoice::New, _) => return Ok(None),
         (_, None) => bail!(
             "There is no home folder, so no session is kept: set HOME or XDG_STATE_HOME to go on with one."
         ),
-        (Which::Last, Some(sessions)) => last(sessions, folders)?,
-        (Which::Named(text), Some(sessions)) => find(sessions, &text)?,
+        (SessionChoice::Last, Some(sessions)) => last(sessions, folders)?,
+        (SessionChoice::Named(text), Some(sessions)) => find(sessions, &text)?,
     };
     let sessions = sessions.context("sessions are kept")?;
     let Some(listed) = sessions.listed(&id) else {

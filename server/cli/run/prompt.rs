@@ -1,6 +1,6 @@
 //! The request of `ropewalk run`: from the command line, or from standard input.
 
-use crate::exit::Usage;
+use crate::exit::UsageError;
 use std::io::{IsTerminal, Read};
 
 /// The longest request that is read, in bytes; what is longer belongs into a file.
@@ -14,20 +14,20 @@ pub(super) fn read(argument: Option<String>) -> anyhow::Result<String> {
     let piped = !std::io::stdin().is_terminal();
     let prompt = match argument {
         Some(words) if words != "-" => words,
-        None if !piped => anyhow::bail!(Usage(
+        None if !piped => anyhow::bail!(UsageError(
             "There is no request: write it behind `ropewalk run`, in quotes, or pipe it in.".into()
         )),
         _ => from(std::io::stdin().lock())?,
     };
     if prompt.trim().is_empty() {
-        anyhow::bail!(Usage("The request is empty: say what is to be done.".into()));
+        anyhow::bail!(UsageError("The request is empty: say what is to be done.".into()));
     }
     Ok(prompt)
 }
 
 fn from(input: impl Read) -> anyhow::Result<String> {
     let mut bytes = Vec::new();
-    let wrong = |words: String| anyhow::Error::from(Usage(words));
+    let wrong = |words: String| anyhow::Error::from(UsageError(words));
     input.take(LONGEST + 1).read_to_end(&mut bytes).map_err(|error| {
         wrong(format!("The request can't be read from standard input: {error}."))
     })?;

@@ -4,13 +4,15 @@
 //! result below, at the end the diff of what is proposed. Thoughts and the running output of commands are
 //! in the JSON alone. All words from outside are made harmless; the diff is as it is where no terminal reads it.
 
+mod lines;
+
 use super::words::Apart;
 use crate::patch::{printed, say_left_out};
 use crate::plain::{Plain, plain, plain_json, say};
 use crate::review::Counts;
-use crate::terminal::{self, BAD, CALL, Colour, Look, QUIET};
-use ropewalk_protocol::usage::short_count;
-use ropewalk_protocol::{CallId, CompactionCause, Event, Level, StopReason, Tokens};
+use crate::terminal::{self, BAD, CALL, Colour, OutputLook, QUIET};
+use lines::{first_line, meanwhile, titled, told};
+use ropewalk_protocol::{CallId, Event, Level, StopReason, Tokens};
 use ropewalk_workspace::Patch;
 use std::collections::HashMap;
 use std::io::Write;
@@ -19,20 +21,17 @@ use std::time::Instant;
 
 /// The form of what is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Form {
+pub(super) enum OutputForm {
     /// For people.
-    People(Look),
+    People(OutputLook),
     /// For programs.
     Json,
 }
 
-/// Most characters of a call's title; a command can be of any length.
-const LONGEST_TITLE: usize = 2_000;
-
 /// Shows one turn. After an error of `out` nothing is written to it any more.
-pub(super) struct Show<W> {
+pub(super) struct TurnPrinter<W> {
     out: W,
-    form: Form,
+    form: OutputForm,
     /// The session's id.
     session: Arc<str>,
     closed: bool,
@@ -45,7 +44,7 @@ pub(super) struct Show<W> {
     /// True if the model has said something in this step.
     said: bool,
     /// The calls that have no result yet, oldest first.
-    calls: Vec<Running>,
+    calls: Vec<RunningCall>,
     /// Since when the model is waited for, if it is.
     waits: Option<Instant>,
     /// True if a line says what runs now.
@@ -61,7 +60,7 @@ pub(super) struct Show<W> {
 }
 
 /// A call that runs.
-struct Running {
+struct RunningCall {
     call: CallId,
     /// As it was shown.
     line: String,
@@ -69,7 +68,7 @@ struct Running {
 }
 
 /// How a turn has ended.
-pub(super) struct End<'a> {
+pub(super) struct TurnEnding<'a> {
     pub(super) stop: StopReason,
     /// Words about that end.
     pub(super) message: Option<&'a str>,
@@ -80,20 +79,21 @@ pub(super) struct End<'a> {
     pub(super) review: Option<&'a str>,
 }
 
-impl<W: Write> Show<W> {
-    pub(super) fn new(out: W, form: Form, session: Arc<str>) -> Self {
+impl<W: Write> TurnPrinter<W> {
+    pub(super) fn new(out: W, form: OutputForm, session: Arc<str>) -> Self {
         Self {
             out,
             form,
             session,
             closed: false,
             words: Plain::default(),
-            apart: matches!(form, Form::People(look) if !look.is_terminal).then(Apart::default),
+            apart: matches!(form, OutputForm::People(look) if !look.is_terminal)
+                .then(Apart::default),
             midline: false,
             said: false,
             calls: Vec::new(),
             waits: None,
-            is_live: form != Form::Json && terminal::can_rewrite(),
+            is_live: form != OutputForm::Json && terminal::can_rewrite(),
             last: None,
             check_failed: false,
             threads: HashMap::new(),
@@ -113,8 +113,8 @@ impl<W: Write> Show<W> {
             self.check_failed = !report.passed;
         }
         match self.form {
-            Form::Json => self.json(event, None),
-            Form::People(_) => self.people(event),
+            OutputForm::Json => self.json(event, None),
+            OutputForm::People(_) => self.people(event),
         }
     }
 
@@ -131,18 +131,18 @@ impl<W: Write> Show<W> {
         }
         match (self.form, event) {
             (
-                Form::Json,
+                OutputForm::Json,
                 Event::Thread { .. }
                 | Event::ApprovalRequested { .. }
                 | Event::ApprovalResolved { .. },
             ) => self.json(event, Some(thread)),
-            (Form::People(_), Event::ToolCall { tool, title, .. }) => {
+            (OutputForm::People(_), Event::ToolCall { tool, title, .. }) => {
                 self.finish_line()?;
                 let agent = self.threads.get(thread).map_or("", String::as_str);
                 say(&first_line(&format!("{agent}: {} {}", plain(tool), plain(title))));
                 Ok(())
             }
-            (Form::People(_), Event::Notice { level: Level::Warning | Level::Error, .. }) => {
+            (OutputForm::People(_), Event::Notice { level: Level::Warning | Level::Error, .. }) => {
                 self.people(event)
             }
             _ => Ok(()),
@@ -176,9 +176,9 @@ impl<W: Write> Show<W> {
 
     /// Ends with what is proposed; on standard error with what is to be said of the end, the tokens that were used
     /// with their price if it is known, and the next step.
-    pub(super) fn end(&mut self, end: &End<'_>) -> std::io::Result<()> {
+    pub(super) fn end(&mut self, end: &TurnEnding<'_>) -> std::io::Result<()> {
         let shown = match self.form {
-            Form::People(look) if !end.patch.files.is_empty() => {
+            OutputForm::People(look) if !end.patch.files.is_empty() => {
                 let diff = printed(end.patch, look);
                 self.finish_line().and_then(|()| self.write_bytes(&[b"\n", &*diff].concat()))
             }
@@ -192,7 +192,9 @@ impl<W: Write> Show<W> {
         if !summary.is_empty() {
             say(&summary);
         }
-        if let (Form::People(_), Some(review), 1..) = (self.form, end.review, end.waiting.changes) {
+        if let (OutputForm::People(_), Some(review), 1..) =
+            (self.form, end.review, end.waiting.changes)
+        {
             say(&format!(
                 "Next: `ropewalk diff{review}`, `ropewalk accept{review}`, or open the folder in your editor."
             ));
@@ -201,7 +203,7 @@ impl<W: Write> Show<W> {
     }
 
     /// As in `Done · 33k tokens in, 594 out · 3 changes in 2 files wait for review`.
-    fn summary(&self, end: &End<'_>) -> String {
+    fn summary(&self, end: &TurnEnding<'_>) -> String {
         let mut parts = Vec::new();
         if end.stop == StopReason::EndTurn {
             parts.push("Done".to_owned());
@@ -253,7 +255,7 @@ impl<W: Write> Show<W> {
                 let line = titled(tool, title);
                 self.line(CALL, &format!("> {line}"))?;
                 self.waits = None;
-                self.calls.push(Running { call: call.clone(), line, since: Instant::now() });
+                self.calls.push(RunningCall { call: call.clone(), line, since: Instant::now() });
                 self.last = Some(call.clone());
                 Ok(())
             }
@@ -318,8 +320,8 @@ impl<W: Write> Show<W> {
 
     fn coloured(&self, colour: Colour, words: &str) -> String {
         match self.form {
-            Form::People(look) => look.coloured(colour, words),
-            Form::Json => words.to_owned(),
+            OutputForm::People(look) => look.coloured(colour, words),
+            OutputForm::Json => words.to_owned(),
         }
     }
 
@@ -345,66 +347,6 @@ impl<W: Write> Show<W> {
         self.closed = written.is_err();
         written
     }
-}
-
-fn first_line(text: &str) -> String {
-    text.lines().next().unwrap_or_default().to_owned()
-}
-
-/// A call in one line, or as many as its command has.
-fn titled(tool: &str, title: &str) -> String {
-    let tool = plain(tool);
-    if title.is_empty() {
-        return tool;
-    }
-    let mut title = plain(title);
-    if let Some((end, _)) = title.char_indices().nth(LONGEST_TITLE) {
-        title.truncate(end);
-        title.push('…');
-    }
-    format!("{tool}: {}", title.trim_end().replace('\n', "\n  "))
-}
-
-/// Words in passing about what goes on.
-fn meanwhile(event: &Event) -> Option<String> {
-    Some(match event {
-        Event::Waiting { waited_ms, is_queued, .. } => {
-            let whom = if *is_queued { "its turn at the model" } else { "the model" };
-            format!("(waits for {whom} since {} s)", waited_ms / 1000)
-        }
-        Event::Compacting { why: CompactionCause::Asked, .. } => {
-            "(sums up the conversation)".to_owned()
-        }
-        Event::Compacting { .. } => {
-            "(sums up the conversation, which fills the model's context)".to_owned()
-        }
-        Event::Compacted { before, after, .. } => {
-            format!("({} tokens became {})", short_count(*before), short_count(*after))
-        }
-        _ => return None,
-    })
-}
-
-/// Words on a line of their own.
-fn told(event: &Event) -> Option<String> {
-    Some(match event {
-        Event::Notice { level, message } => {
-            let level = match level {
-                Level::Info => "",
-                Level::Warning => "warning: ",
-                Level::Error => "error: ",
-            };
-            format!("{level}{message}")
-        }
-        Event::Todos { todos, .. } if !todos.0.is_empty() => {
-            let completed = || format!("{}/{} completed", todos.done(), todos.0.len());
-            format!("Todos: {}", todos.progress().unwrap_or_else(completed))
-        }
-        Event::Check { report, .. } => {
-            report.in_words().unwrap_or_else(|| "The check passed.".to_owned())
-        }
-        _ => return None,
-    })
 }
 
 #[cfg(test)]

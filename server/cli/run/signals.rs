@@ -1,6 +1,6 @@
 //! Signals: the first stops the turn where it is, the second ends the process.
 
-use crate::exit::Exit;
+use crate::exit::CliExit;
 use crate::plain::say;
 use ropewalk_host::Host;
 use ropewalk_protocol::Op;
@@ -24,23 +24,24 @@ pub(super) fn interrupt_on_signal(host: &Arc<Host>) {
         drop(host.handle(Op::Interrupt(None).into()));
         say("Interrupted; once more ends at once.");
         signals.next().await;
-        std::process::exit(Exit::Interrupted.code().into());
+        std::process::exit(CliExit::Interrupted.code().into());
     });
 }
 
+/// Signals that stop a process.
 #[cfg(unix)]
-struct Signals([tokio::signal::unix::Signal; 3]);
+pub(crate) struct Signals([tokio::signal::unix::Signal; 3]);
 
 #[cfg(unix)]
 impl Signals {
-    fn listen() -> std::io::Result<Self> {
+    pub(crate) fn listen() -> std::io::Result<Self> {
         use tokio::signal::unix::{SignalKind, signal};
         let [interrupt, terminate, hangup] =
             [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()];
         Ok(Self([signal(interrupt)?, signal(terminate)?, signal(hangup)?]))
     }
 
-    async fn next(&mut self) {
+    pub(crate) async fn next(&mut self) {
         let [interrupt, terminate, hangup] = &mut self.0;
         tokio::select! {
             _ = interrupt.recv() => {}
@@ -51,15 +52,15 @@ impl Signals {
 }
 
 #[cfg(not(unix))]
-struct Signals;
+pub(crate) struct Signals;
 
 #[cfg(not(unix))]
 impl Signals {
-    fn listen() -> std::io::Result<Self> {
+    pub(crate) fn listen() -> std::io::Result<Self> {
         Ok(Self)
     }
 
-    async fn next(&mut self) {
+    pub(crate) async fn next(&mut self) {
         let _ = tokio::signal::ctrl_c().await;
     }
 }

@@ -2,16 +2,17 @@
 //! is named or else the last one; the others are refused with the way to what they do.
 
 use super::feed::Feed;
-use super::show::{Form, Show};
+use super::show::{OutputForm, TurnPrinter};
 use super::{kept, signals};
-use crate::exit::{Exit, Usage};
+use crate::exit::{CliExit, UsageError};
 use crate::plain::{plain, say};
 use crate::review::{self, Counts};
-use kept::Which;
+use kept::SessionChoice;
 use ropewalk_host::Host;
 use ropewalk_host::slash::Slash;
+use ropewalk_host::team_words;
 use ropewalk_host::words::status_in_words;
-use ropewalk_protocol::{Event, Level, Op, Reply, Status};
+use ropewalk_protocol::{Event, Level, Op, Reply, Status, TeamOp};
 use std::io::Write;
 use std::sync::Arc;
 
@@ -19,14 +20,17 @@ use std::sync::Arc;
 ///
 /// # Errors
 /// Words on how to get at it, when it is not one of a run.
-pub(super) fn read(prompt: &str) -> Result<Option<Slash>, Usage> {
+pub(super) fn read(prompt: &str) -> Result<Option<Slash>, UsageError> {
     let Some(slash) = Slash::read(prompt) else { return Ok(None) };
-    let slash = slash.map_err(Usage)?;
+    let slash = slash.map_err(UsageError)?;
     match elsewhere(&slash) {
         None => Ok(Some(slash)),
         Some(way) => {
             let prompt: String = prompt.chars().take(40).collect();
-            Err(Usage(format!("{way} For the model, put a blank before it: “ {}”.", prompt.trim())))
+            Err(UsageError(format!(
+                "{way} For the model, put a blank before it: “ {}”.",
+                prompt.trim()
+            )))
         }
     }
 }
@@ -56,16 +60,19 @@ fn elsewhere(slash: &Slash) -> Option<&'static str> {
         | Slash::Context
         | Slash::Status
         | Slash::Todos
+        | Slash::Tasks(_)
+        | Slash::Team(_)
+        | Slash::Inbox
         | Slash::Help => return None,
     })
 }
 
 /// The session that is meant by a command, or by a request to the model: there is nothing to say of a new one, and nothing
 /// to choose for the list of commands.
-pub(super) fn meant(which: Which, slash: Option<&Slash>) -> Which {
+pub(super) fn meant(which: SessionChoice, slash: Option<&Slash>) -> SessionChoice {
     match (which, slash) {
-        (_, Some(Slash::Help)) => Which::New,
-        (Which::New, Some(_)) => Which::Last,
+        (_, Some(Slash::Help)) => SessionChoice::New,
+        (SessionChoice::New, Some(_)) => SessionChoice::Last,
         (which, _) => which,
     }
 }
@@ -75,11 +82,11 @@ pub(super) fn at_once(
     slash: Slash,
     session: Option<&String>,
     flags: &[String],
-) -> Result<anyhow::Result<Exit>, Slash> {
+) -> Result<anyhow::Result<CliExit>, Slash> {
     match (slash, session) {
         (Slash::Help, _) => {
             print(&Slash::help());
-            Ok(Ok(Exit::Done))
+            Ok(Ok(CliExit::Done))
         }
         (Slash::Accept, Some(session)) => Ok(review::accept_all(session.clone(), flags.to_vec())),
         (Slash::Reject(why), Some(session)) => {
@@ -99,12 +106,12 @@ pub(super) async fn act(
     host: Arc<Host>,
     session: String,
     slash: Slash,
-    form: Form,
-) -> anyhow::Result<Exit> {
+    form: OutputForm,
+) -> anyhow::Result<CliExit> {
     let events = host.subscribe();
     let (id, _) = kept::begin(&host, Some(session)).await?;
     let mut feed = Feed::new(events, id.clone(), Vec::new());
-    let mut show = Show::new(std::io::stdout(), form, id.to_string().into());
+    let mut show = TurnPrinter::new(std::io::stdout(), form, id.to_string().into());
     let said = match slash {
         Slash::Todos => host.snapshot(None).todos.to_string(),
         Slash::Context => status(&host).await?.context.in_words(),
@@ -113,6 +120,9 @@ pub(super) async fn act(
             let waiting = (waiting.changes > 0).then(|| waiting.waiting());
             status_in_words(waiting, &status(&host).await?)
         }
+        Slash::Tasks(page) => about_team(&host, Op::Tasks { page }).await?,
+        Slash::Team(about) => about_team(&host, Op::Team(about)).await?,
+        Slash::Inbox => about_team(&host, Op::Inbox).await?,
         slash => {
             signals::interrupt_on_signal(&host);
             let op = match slash {
@@ -128,11 +138,19 @@ pub(super) async fn act(
         }
     };
     print(&said);
-    Ok(Exit::Done)
+    Ok(CliExit::Done)
 }
 
 async fn ask(host: &Arc<Host>, op: Op) -> anyhow::Result<Reply> {
     host.handle(op.into()).await.map_err(|refusal| anyhow::anyhow!("{}.", refusal.words))
+}
+
+/// The reply about the team in words.
+async fn about_team(host: &Arc<Host>, op: Op) -> anyhow::Result<String> {
+    let page = if let Op::Tasks { page } = op { page } else { None };
+    let about = if let Op::Team(about) = &op { about.clone() } else { TeamOp::Show };
+    let reply = ask(host, op).await?;
+    Ok(team_words::in_words(&reply, page, &about).unwrap_or_default())
 }
 
 async fn status(host: &Arc<Host>) -> anyhow::Result<Status> {
@@ -143,20 +161,20 @@ async fn status(host: &Arc<Host>) -> anyhow::Result<Status> {
 }
 
 /// Shows what comes until it is done, or said why it is not.
-async fn until_done(feed: &mut Feed, show: &mut Show<impl Write>) -> Exit {
+async fn until_done(feed: &mut Feed, show: &mut TurnPrinter<impl Write>) -> CliExit {
     while let Some(told) = feed.next().await {
         // Standard output that is closed changes nothing of what is done.
         let _ = show.event(&told.event);
         match told.event {
-            Event::Compacted { .. } => return Exit::Done,
+            Event::Compacted { .. } => return CliExit::Done,
             Event::Rewound { turn, prompt } => {
                 say(&format!("Request {turn} and what came after it are taken back: {prompt}"));
-                return Exit::Done;
+                return CliExit::Done;
             }
-            Event::Notice { level: Level::Info, .. } => return Exit::Done,
-            Event::Notice { .. } => return Exit::Error,
+            Event::Notice { level: Level::Info, .. } => return CliExit::Done,
+            Event::Notice { .. } => return CliExit::Error,
             _ => {}
         }
     }
-    Exit::Error
+    CliExit::Error
 }

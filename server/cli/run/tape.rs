@@ -1,11 +1,11 @@
 //! `--record` and `--replay`: the model of a run, written down or played.
 
-use crate::exit::Usage;
+use crate::exit::UsageError;
 use anyhow::Context;
 use ropewalk_config::Config;
 use ropewalk_host::ModelFactory;
 use ropewalk_host::time::today;
-use ropewalk_model::tape::{Head, Player, Recorder, Tape};
+use ropewalk_model::tape::{Player, Recorder, Tape, TapeHead};
 use ropewalk_model::{Http, Keys, Model, Protocol, ServerConfig, ServerModel};
 use ropewalk_protocol::ModelLimits;
 use std::fs::File;
@@ -51,7 +51,7 @@ pub(super) fn thread(
         },
     };
     let shown = file.display();
-    let wrong = |why: String| Usage(format!("{shown} can't be played: {why}."));
+    let wrong = |why: String| UsageError(format!("{shown} can't be played: {why}."));
     let open = File::open(&file).map_err(|error| wrong(error.to_string()))?;
     let tape = Tape::read(BufReader::new(open)).map_err(wrong)?;
     let date = Some(tape.head.date.clone());
@@ -76,7 +76,7 @@ fn record(file: PathBuf, config: &Config, models: ModelFactory) -> anyhow::Resul
         .open(&file)
         .with_context(|| format!("--record {} can't be written", file.display()))?;
     let date = today();
-    let head = Head {
+    let head = TapeHead {
         provider: name.provider.clone(),
         model: name.name.clone(),
         protocol: provider.protocol.clone(),
@@ -87,7 +87,7 @@ fn record(file: PathBuf, config: &Config, models: ModelFactory) -> anyhow::Resul
         printed_calls: model.takes_printed_calls(),
         lean: provider.facts_of(&name.name).lean,
         date: date.clone(),
-        ..Head::default()
+        ..TapeHead::default()
     };
     let recorder = Recorder::begin(Box::new(out), head);
     let own = recorder.clone();
@@ -98,7 +98,7 @@ fn record(file: PathBuf, config: &Config, models: ModelFactory) -> anyhow::Resul
 }
 
 /// The model that a recording is of, to write its requests; it is never asked. `keys` are in none of its texts.
-fn serialiser(head: &Head, keys: Keys) -> Result<Arc<dyn Model>, String> {
+fn serialiser(head: &TapeHead, keys: Keys) -> Result<Arc<dyn Model>, String> {
     let unknown = || format!("it speaks {:?}, which is not known", head.protocol);
     let protocol = Protocol::from_name(&head.protocol).ok_or_else(unknown)?;
     let mut config = ServerConfig::new(protocol, &head.model);

@@ -3,7 +3,7 @@
 
 use super::ask::Asking;
 use super::feed::Feed;
-use super::show::Show;
+use super::show::TurnPrinter;
 use ropewalk_host::Host;
 use ropewalk_protocol::{Event, Op, SessionEvent, StopReason};
 use std::collections::VecDeque;
@@ -19,7 +19,7 @@ const SECOND: Duration = Duration::from_secs(1);
 pub(super) async fn watch<W: Write>(
     host: &Arc<Host>,
     feed: &mut Feed,
-    show: &mut Show<W>,
+    show: &mut TurnPrinter<W>,
 ) -> Option<(StopReason, Option<String>)> {
     let mut asking = Asking::new();
     let mut held = VecDeque::new();

@@ -7,7 +7,7 @@ use crate::plain::{plain_line, say};
 use clap::Args;
 use ropewalk_agent::Sessions;
 use ropewalk_agent::journal::store;
-use ropewalk_config::Keep;
+use ropewalk_config::SessionRetention;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -26,8 +26,8 @@ pub(super) struct PruneArgs {
 }
 
 /// Prunes, and says of each session that goes why it does.
-pub(super) fn prune(sessions: &Sessions, args: PruneArgs, keep: Keep) {
-    let keep = Keep {
+pub(super) fn prune(sessions: &Sessions, args: PruneArgs, keep: SessionRetention) {
+    let keep = SessionRetention {
         days: args.days.unwrap_or(keep.days),
         megabytes: args.megabytes.unwrap_or(keep.megabytes),
     };
@@ -77,7 +77,7 @@ pub(super) fn prune(sessions: &Sessions, args: PruneArgs, keep: Keep) {
 
 /// Prunes on a thread of its own, and logs what goes. Nobody waits for it; what a process's end cuts off is done
 /// by the next.
-pub(crate) fn prune_in_background(sessions: Option<Sessions>, keep: Keep) {
+pub(crate) fn prune_in_background(sessions: Option<Sessions>, keep: SessionRetention) {
     let Some(sessions) = sessions else { return };
     let pruning = move || {
         for pruned in sessions.to_prune(bounds(keep)) {
@@ -99,8 +99,8 @@ pub(crate) fn prune_in_background(sessions: Option<Sessions>, keep: Keep) {
     }
 }
 
-fn bounds(keep: Keep) -> store::Keep {
-    store::Keep { days: keep.days, bytes: u64::from(keep.megabytes) << 20 }
+fn bounds(keep: SessionRetention) -> store::PruneBounds {
+    store::PruneBounds { days: keep.days, bytes: u64::from(keep.megabytes) << 20 }
 }
 
 /// Folders of outputs whose session has no journal, untouched for so many days.

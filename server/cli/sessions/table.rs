@@ -2,7 +2,7 @@
 
 use crate::plain::plain_line;
 use crate::terminal::cut;
-use ropewalk_agent::journal::store::Listed;
+use ropewalk_agent::journal::store::SessionListing;
 use ropewalk_agent::time::ago;
 use serde_json::{Value, json};
 use std::path::Path;
@@ -14,7 +14,7 @@ const WIDTH: usize = 80;
 const SHORTEST_ID: usize = 5;
 
 /// A session for programs. Times are milliseconds since 1970.
-pub(super) fn json(one: &Listed) -> Value {
+pub(super) fn json(one: &SessionListing) -> Value {
     json!({
         "id": one.id,
         "title": one.summary.title,
@@ -31,13 +31,13 @@ pub(super) fn json(one: &Listed) -> Value {
 /// `listed` below the folders they work in, in their order. Ids are as short as they can be among `all`, so that
 /// each can be given as it is shown; those of the current folder, which are `here`, by their number too.
 pub(super) fn table(
-    listed: &[&Listed],
-    all: &[Listed],
-    here: &[Listed],
+    listed: &[&SessionListing],
+    all: &[SessionListing],
+    here: &[SessionListing],
     home: Option<&Path>,
 ) -> String {
     let id_width = id_width(all);
-    let mut groups: Vec<(&[String], Vec<&Listed>)> = Vec::new();
+    let mut groups: Vec<(&[String], Vec<&SessionListing>)> = Vec::new();
     for one in listed {
         match groups.iter_mut().find(|(roots, _)| *roots == one.roots) {
             Some((_, group)) => group.push(one),
@@ -82,7 +82,7 @@ fn row(id_width: usize, number: &str, id: &str, used: &str, turns: &str, pending
 }
 
 /// How many characters of an id tell all of them apart.
-fn id_width(all: &[Listed]) -> usize {
+fn id_width(all: &[SessionListing]) -> usize {
     let mut ids: Vec<&str> = all.iter().map(|one| &*one.id).collect();
     ids.sort_unstable();
     let shared = |a: &str, b: &str| a.bytes().zip(b.bytes()).take_while(|(a, b)| a == b).count();
@@ -101,18 +101,19 @@ fn at_home(root: &str, home: Option<&Path>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ropewalk_agent::journal::record::Summary;
+    use ropewalk_agent::journal::record::JournalSummary;
 
-    fn listed(id: &str, title: &str, in_use: bool) -> Listed {
-        Listed {
+    fn listed(id: &str, title: &str, in_use: bool) -> SessionListing {
+        SessionListing {
             id: id.to_owned(),
             roots: vec!["/home/ada/app".to_owned()],
             began: 0,
-            summary: Summary {
+            member: None,
+            summary: JournalSummary {
                 title: title.to_owned(),
                 turns: 1_234_567,
                 pending: 3,
-                ..Summary::default()
+                ..JournalSummary::default()
             },
             bytes: 0,
             in_use,
@@ -123,7 +124,7 @@ mod tests {
     fn rows_fit_whatever_a_title_holds() {
         let titles =
             ["", "a\u{1b}[2J\nb\tc", &"日本".repeat(90), &"x".repeat(5_000), "\u{202e}evil"];
-        let all: Vec<Listed> = (0_u8..)
+        let all: Vec<SessionListing> = (0_u8..)
             .zip(titles)
             .map(|(n, title)| listed(&format!("1234567890{n}-1"), title, n == 2))
             .collect();

@@ -1,14 +1,14 @@
 //! Commands in the background: each has an id, runs beside the calls that follow, and ends with the session.
 //!
-//! What one prints goes to its file and to the front end as it comes; its end is told once. Deliberately not here:
-//! what becomes of what it has changed, which its [`Finished`] carries to the session.
+//! Output goes to its file and to the front end as it comes; the end is told once. Deliberately not here:
+//! what becomes of what it has changed, which its [`BackgroundEnd`] carries to the session.
 
 use super::showing;
 use crate::command::Sink;
 use futures::future::BoxFuture;
 use ropewalk_protocol::CallId;
 use ropewalk_tools::escapes::strip_escapes;
-use ropewalk_tools::runner::{BackgroundInfo, BackgroundState, Finished, Stop};
+use ropewalk_tools::runner::{BackgroundEnd, BackgroundInfo, BackgroundState, Stop};
 use ropewalk_tools::tool::{Context, ToolOutput};
 use ropewalk_workspace::View;
 use std::collections::BTreeMap;
@@ -30,39 +30,39 @@ const RECENT: usize = 16 * 1024;
 /// See the module.
 #[derive(Debug)]
 pub(super) struct Background {
-    all: Arc<Mutex<All>>,
-    sender: mpsc::UnboundedSender<Finished>,
-    finished: tokio::sync::Mutex<mpsc::UnboundedReceiver<Finished>>,
+    all: Arc<Mutex<RunningCommands>>,
+    sender: mpsc::UnboundedSender<BackgroundEnd>,
+    finished: tokio::sync::Mutex<mpsc::UnboundedReceiver<BackgroundEnd>>,
 }
 
 #[derive(Debug, Default)]
-struct All {
+struct RunningCommands {
     last: u64,
-    running: BTreeMap<u64, One>,
+    running: BTreeMap<u64, RunningCommand>,
     /// How those have ended that have, by id.
     ended: BTreeMap<u64, (String, String)>,
 }
 
 #[derive(Debug)]
-struct One {
+struct RunningCommand {
     command: String,
     turn: u64,
     since: Instant,
     file: Option<PathBuf>,
-    recent: Arc<Mutex<Recent>>,
+    recent: Arc<Mutex<RecentOutput>>,
     stop: Arc<Notify>,
     task: JoinHandle<()>,
 }
 
 /// The end of what one has printed.
 #[derive(Debug, Default)]
-struct Recent {
+struct RecentOutput {
     text: String,
     /// Bytes since the last look at it.
     new: usize,
 }
 
-impl Recent {
+impl RecentOutput {
     /// Output since the last look, and true if that is not all of it.
     fn look(&mut self) -> (String, bool) {
         let new = std::mem::take(&mut self.new);
@@ -73,14 +73,14 @@ impl Recent {
     }
 }
 
-impl Drop for One {
+impl Drop for RunningCommand {
     fn drop(&mut self) {
         // With its task goes the process.
         self.task.abort();
     }
 }
 
-impl One {
+impl RunningCommand {
     fn info(&self, id: u64, printed: String, is_cut: bool) -> BackgroundInfo {
         let (seconds, file) = (self.since.elapsed().as_secs(), self.file.clone());
         let state = BackgroundState::Running { seconds, printed, is_cut, file };
@@ -88,8 +88,8 @@ impl One {
     }
 }
 
-/// What runs, once it is told how its output is shown and when to stop.
-pub(super) type Work =
+/// Work of a background command, once it is told how its output is shown and when to stop.
+pub(super) type BackgroundWork =
     Box<dyn FnOnce(Sink, BoxFuture<'static, ()>) -> BoxFuture<'static, ToolOutput> + Send>;
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -121,13 +121,13 @@ impl Background {
         command: String,
         file: Option<PathBuf>,
         context: &Context,
-        work: Work,
+        work: BackgroundWork,
     ) -> Result<ToolOutput, ToolOutput> {
         self.has_room()?;
         let mut all = lock(&self.all);
         all.last += 1;
         let id = all.last;
-        let (recent, stop) = (Arc::<Mutex<Recent>>::default(), Arc::<Notify>::default());
+        let (recent, stop) = (Arc::<Mutex<RecentOutput>>::default(), Arc::<Notify>::default());
         let (kept, mut shown) = (recent.clone(), showing(context));
         let sink: Sink = Box::new(move |text| {
             keep_end(&mut lock(&kept), text);
@@ -135,7 +135,7 @@ impl Background {
         });
         let stopped = stop.clone();
         let working = work(sink, Box::pin(async move { stopped.notified().await }));
-        let end = End {
+        let end = EndNotice {
             all: Arc::downgrade(&self.all),
             sender: self.sender.clone(),
             id,
@@ -153,11 +153,11 @@ impl Background {
             whole.unwrap_or_default()
         );
         let (turn, since) = (context.turn, Instant::now());
-        all.running.insert(id, One { command, turn, since, file, recent, stop, task });
+        all.running.insert(id, RunningCommand { command, turn, since, file, recent, stop, task });
         Ok(ToolOutput::text(words))
     }
 
-    pub(super) async fn next_finished(&self) -> Finished {
+    pub(super) async fn next_finished(&self) -> BackgroundEnd {
         match self.finished.lock().await.recv().await {
             Some(finished) => finished,
             // We hold a sender ourselves.
@@ -205,10 +205,9 @@ impl Background {
     }
 }
 
-/// What is done when one has ended.
-struct End {
-    all: std::sync::Weak<Mutex<All>>,
-    sender: mpsc::UnboundedSender<Finished>,
+struct EndNotice {
+    all: std::sync::Weak<Mutex<RunningCommands>>,
+    sender: mpsc::UnboundedSender<BackgroundEnd>,
     id: u64,
     command: String,
     turn: u64,
@@ -216,7 +215,7 @@ struct End {
     view: Arc<View>,
 }
 
-impl End {
+impl EndNotice {
     fn tell(self, output: ToolOutput) {
         let Self { all, sender, id, command, turn, call, view } = self;
         // Without a session nobody hears of it.
@@ -229,12 +228,12 @@ impl End {
             all.ended.pop_first();
         }
         drop(all);
-        let _ = sender.send(Finished { id, command, turn, call, view, output });
+        let _ = sender.send(BackgroundEnd { id, command, turn, call, view, output });
     }
 }
 
 /// Adds `more` and drops what is too much from the start.
-fn keep_end(recent: &mut Recent, more: &str) {
+fn keep_end(recent: &mut RecentOutput, more: &str) {
     recent.new = recent.new.saturating_add(more.len());
     let text = &mut recent.text;
     text.push_str(more);
@@ -249,7 +248,7 @@ mod tests {
 
     #[test]
     fn a_look_shows_what_came_since_the_last_one() {
-        let mut recent = Recent::default();
+        let mut recent = RecentOutput::default();
         assert_eq!(recent.look(), (String::new(), false));
         keep_end(&mut recent, "one\n");
         keep_end(&mut recent, "t\u{1b}[1mwö\n");

@@ -2,7 +2,7 @@
 //!
 //! Standard output and standard error share a pipe, so their order is the one the command wrote in.
 //! All that it has started is killed when its shell ends, on timeout, and when the future is dropped, which is how
-//! a command is interrupted: see [`ropewalk_sandbox::Kept`].
+//! a command is interrupted: see [`ropewalk_sandbox::KeptCommand`].
 //!
 //! Deliberately not here: whether a command may run (policy and [`ropewalk_tools::danger`]), which files it
 //! sees, and where the output file lives; the caller says.
@@ -16,14 +16,14 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use ropewalk_sandbox::{End, Kept, Outside};
+use ropewalk_sandbox::{End, KeptCommand, Outside};
 use ropewalk_tools::private::private_file;
 use ropewalk_tools::secrets::Secrets;
 use tokio::net::unix::pipe::Receiver;
 
 pub(crate) use attend::{Stopped, attend};
 pub(crate) use collect::Collector;
-pub use collect::{Collected, MAX_FILE_BYTES, Sink};
+pub use collect::{BoundedOutput, MAX_FILE_BYTES, Sink};
 pub use environment::{INSIDE, allowed_environment, command_environment};
 pub(crate) use environment::{account_in, without_network};
 pub(crate) use report::LEFT_RUNNING;
@@ -35,7 +35,7 @@ const GRACE: Duration = Duration::from_millis(250);
 /// The shells that are tried, in this order.
 const SHELLS: [&str; 2] = ["bash", "sh"];
 
-/// What to run, and how.
+/// A command to run, with its bounds and variables.
 #[derive(Debug, Clone)]
 pub struct CommandSpec {
     /// The text for the shell's `-c`.
@@ -46,9 +46,10 @@ pub struct CommandSpec {
     pub env: Vec<(OsString, OsString)>,
     /// After this the command is killed.
     pub timeout: Duration,
-    /// Where everything it prints is written, raw but for secrets; created anew, for its owner alone. `None` keeps head and tail only.
+    /// Where everything it prints is written, raw but for secrets; created anew, for its owner alone. `None` keeps head
+    /// and tail only.
     pub output_file: Option<PathBuf>,
-    /// What is redacted from everything it prints, before anybody sees it.
+    /// Keys that are redacted from its output before anybody sees it.
     pub secrets: Secrets,
 }
 
@@ -65,16 +66,16 @@ pub enum Exit {
     Interrupted,
 }
 
-/// What a command did.
+/// Outcome of a command.
 #[derive(Debug)]
 pub struct CommandOutcome {
     /// How it ended.
     pub exit: Exit,
-    /// What it printed, head and tail.
-    pub output: Collected,
+    /// Output, head and tail.
+    pub output: BoundedOutput,
     /// From the start to the end.
     pub duration: Duration,
-    /// Whether something that it had started still ran, and was ended with it.
+    /// True if something that it had started still ran, and was ended with it.
     pub left_running: bool,
     /// Set when nobody knows how it would have ended: why, in words.
     pub lost: Option<String>,
@@ -110,8 +111,8 @@ pub enum CommandError {
 /// Runs `spec` to its end, its timeout or the caller's `interrupt` (`std::future::pending()` for
 /// none).
 ///
-/// `sink` gets the output as text while it is printed. Dropping the future kills all of it, too. Standard input is `/dev/null`. Memory is bounded whatever is printed, and the output
-/// file by [`MAX_FILE_BYTES`].
+/// `sink` gets the output as text while it is printed. Dropping the future kills all of it, too. Standard input is
+/// `/dev/null`. Memory is bounded whatever is printed, and the output file by [`MAX_FILE_BYTES`].
 ///
 /// # Errors
 /// When nothing was run; a command that fails is an outcome.
@@ -156,7 +157,7 @@ pub async fn run(
 }
 
 /// Starts the first shell that exists.
-async fn start(spec: &CommandSpec) -> Result<(Kept, Receiver), CommandError> {
+async fn start(spec: &CommandSpec) -> Result<(KeptCommand, Receiver), CommandError> {
     let (receive, send) = std::io::pipe()?;
     let receiver = Receiver::from_owned_fd(receive.into())?;
     let command = Outside {
@@ -165,7 +166,7 @@ async fn start(spec: &CommandSpec) -> Result<(Kept, Receiver), CommandError> {
         env: spec.env.clone(),
         output: send.into(),
     };
-    match Kept::start(command).await {
+    match KeptCommand::start(command).await {
         Ok(kept) => Ok((kept, receiver)),
         Err(error) if error.kind() == std::io::ErrorKind::ArgumentListTooLong => {
             Err(CommandError::TooLong(spec.command.len()))
@@ -185,7 +186,7 @@ fn find(shell: &str, env: &[(OsString, OsString)]) -> Option<PathBuf> {
     std::env::split_paths(path).map(|dir| dir.join(shell)).find(|p| p.is_file())
 }
 
-async fn killed(kept: &mut Kept) -> End {
+async fn killed(kept: &mut KeptCommand) -> End {
     kept.kill();
     kept.wait().await
 }

@@ -1,4 +1,4 @@
-//! What layers are made of: the roots they are over, a private folder on a disk, and the command that uses one.
+//! Parts of layers: the roots they are over, a private folder on a disk, and the command that uses one.
 
 use super::CommandSettings;
 use crate::layer::remove;
@@ -13,7 +13,7 @@ use std::time::SystemTime;
 
 /// A command that runs, or was interrupted: its layer has not been collected.
 #[derive(Debug)]
-pub(super) struct Unfinished {
+pub(super) struct UncollectedCommand {
     pub(super) view: Arc<View>,
     pub(super) started: SystemTime,
 }

@@ -8,11 +8,11 @@
 
 use crate::layer::is_project;
 use ignore::{DirEntry, WalkBuilder};
-use looked::Seen;
-use ropewalk_tools::policy::{Reach, is_sensitive};
-use ropewalk_tools::tool::Hides;
+use looked::LookRecord;
+use ropewalk_tools::policy::{Access, is_sensitive};
+use ropewalk_tools::tool::ReadFilter;
 use ropewalk_workspace::View;
-use ropewalk_workspace::view::Stands;
+use ropewalk_workspace::view::OverlayContent;
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -21,14 +21,14 @@ mod looked;
 
 /// How much is looked at.
 #[derive(Clone, Copy, Debug)]
-struct Most {
+struct LookBounds {
     /// Folders that are looked into in each open folder, and again in what it ignores.
     folders: usize,
     /// Paths that are hidden.
     hidden: usize,
 }
 
-const MOST: Most = Most { folders: 50_000, hidden: 2_000 };
+const MOST: LookBounds = LookBounds { folders: 50_000, hidden: 2_000 };
 
 /// Folders that tools fill, by the millions of files, where they are ignored. They are not looked into.
 const FILLED: &[&str] = &[
@@ -70,11 +70,11 @@ const FILLED: &[&str] = &[
     "zig-out",
 ];
 
-/// What is hidden from a session's commands, kept up with files that come and go and with rules that change.
+/// Files hidden from a session's commands, kept up with files that come and go and with rules that change.
 #[derive(Default)]
 pub(super) struct Hiding {
-    /// What the disk has, and the rules that it was judged by.
-    looked: Option<(Looked, Arc<Hides>)>,
+    /// Files of the disk, and the rules that they were judged by.
+    looked: Option<(HiddenOnDisk, Arc<ReadFilter>)>,
 }
 
 impl std::fmt::Debug for Hiding {
@@ -84,10 +84,15 @@ impl std::fmt::Debug for Hiding {
 }
 
 impl Hiding {
-    /// What is to be hidden from a command on this view, in the roots and in `others`. Blocking; the folders are
+    /// Files to hide from a command on this view, in the roots and in `others`. Blocking; the folders are
     /// looked through again where a name came or went since, else each costs one system call.
-    pub(super) fn now(&mut self, view: &View, others: &[PathBuf], hides: &Arc<Hides>) -> Hidden {
-        let is_known = |(looked, by): &&(Looked, Arc<Hides>)| {
+    pub(super) fn now(
+        &mut self,
+        view: &View,
+        others: &[PathBuf],
+        hides: &Arc<ReadFilter>,
+    ) -> HiddenFiles {
+        let is_known = |(looked, by): &&(HiddenOnDisk, Arc<ReadFilter>)| {
             std::ptr::addr_eq(Arc::as_ptr(by), Arc::as_ptr(hides))
                 && looked.seen.is_of(view, others)
                 && looked.seen.is_still()
@@ -102,48 +107,48 @@ impl Hiding {
     }
 }
 
-/// What the disk has that is to be hidden.
+/// Files of the disk that are to be hidden.
 #[derive(Debug, Default)]
-struct Looked {
+struct HiddenOnDisk {
     /// Each path, and whether by a rule.
     found: Vec<(PathBuf, bool)>,
     projects: Vec<PathBuf>,
     repositories: Vec<PathBuf>,
     told: Vec<String>,
-    seen: Seen,
+    seen: LookRecord,
 }
 
-/// What is hidden.
+/// Hidden files.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Hidden {
+pub(super) struct HiddenFiles {
     /// Files and folders, sorted, none inside another.
     pub(super) paths: Vec<PathBuf>,
-    /// Those of them that may be shown to a command that the user allowed to: no rule keeps them from readers.
+    /// Hidden files that no rule keeps from readers: the user may allow a command to see them.
     pub(super) secrets: Vec<PathBuf>,
     /// The folders in roots that may be projects with a build folder of their own, sorted.
     pub(super) projects: Vec<PathBuf>,
     /// The `.git` folders and files in roots, sorted.
     pub(super) repositories: Vec<PathBuf>,
-    /// What was not looked through or not hidden, in words.
+    /// Folders that were not looked through and files that were not hidden, in words.
     pub(super) told: Vec<String>,
 }
 
-impl Hidden {
-    /// What one command does not see: all of it, but for what may hold secrets and is named by the command where the
+impl HiddenFiles {
+    /// Files hidden from one command: all of them, but for secrets that the command names where the
     /// user allowed that.
-    pub(super) fn for_command(&self, command: &str, reach: &Reach) -> Vec<PathBuf> {
+    pub(super) fn for_command(&self, command: &str, reach: &Access) -> Vec<PathBuf> {
         let named = if reach.secrets { named_by(command, &self.secrets) } else { Vec::new() };
         self.paths.iter().filter(|path| !named.contains(path)).cloned().collect()
     }
 }
 
-impl Looked {
+impl HiddenOnDisk {
     /// Looks a root, or another folder, through. Gives true if it holds too many folders for that.
     fn take_in(
         &mut self,
         (root, is_root): (&Path, bool),
         judged: &impl Fn(&Path) -> Option<bool>,
-        most: Most,
+        most: LookBounds,
     ) -> bool {
         let mut walk = WalkBuilder::new(root);
         // A link may lead anywhere; what it leads to is hidden there, or not shown at all.
@@ -193,7 +198,7 @@ impl Looked {
                 self.repositories.push(path);
                 continue;
             }
-            // What it says decides what is looked into.
+            // The words of such a file decide which folders are looked into.
             if entry.file_name() == ".gitignore" || entry.file_name() == ".ignore" {
                 self.seen.note(&path);
             }
@@ -207,15 +212,15 @@ impl Looked {
         (inner, is_project(names.iter().map(|name| &**name)))
     }
 
-    /// That, and what the fork and the buffers have and the disk need not.
-    fn with(&self, view: &View, hides: &Hides, most: Most) -> Hidden {
+    /// Adds files that only the fork and the buffers have.
+    fn with(&self, view: &View, hides: &ReadFilter, most: LookBounds) -> HiddenFiles {
         let mut found = self.found.clone();
         let materials = view.materials();
         for root in view.roots().iter().map(|root| root.path()) {
             let mut judged: HashMap<PathBuf, Option<bool>> = HashMap::new();
             for material in &materials {
-                // That something is missing is no secret.
-                if matches!(material.stands, Stands::Missing) {
+                // A missing file is no secret.
+                if matches!(material.stands, OverlayContent::Missing) {
                     continue;
                 }
                 let path = &material.place.path;
@@ -232,12 +237,17 @@ impl Looked {
         }
         let hidden = outermost(found, most, self.told.clone());
         let (projects, repositories) = (self.projects.clone(), self.repositories.clone());
-        Hidden { projects, repositories, ..hidden }
+        HiddenFiles { projects, repositories, ..hidden }
     }
 }
 
-/// Whether a path in a root, or in a folder that is none, is to be hidden, and by a rule.
-fn judge(view: &View, hides: &Hides, (root, is_root): (&Path, bool), path: &Path) -> Option<bool> {
+/// Some if a path in a root, or in another folder, is to be hidden; true if a rule hides it.
+fn judge(
+    view: &View,
+    hides: &ReadFilter,
+    (root, is_root): (&Path, bool),
+    path: &Path,
+) -> Option<bool> {
     let relative = path.strip_prefix(root).ok()?;
     let place = if is_root { view.roots().place_of(path).ok() } else { None };
     let former = place.as_ref().map(|place| view.former_places(place)).unwrap_or_default();
@@ -247,8 +257,9 @@ fn judge(view: &View, hides: &Hides, (root, is_root): (&Path, bool), path: &Path
 }
 
 /// Looks the roots and `others` through. One `read_dir` per folder, twice.
-fn look(view: &View, others: &[PathBuf], hides: &Hides, most: Most) -> Looked {
-    let mut looked = Looked { seen: Seen::begin(view, others), ..Looked::default() };
+fn look(view: &View, others: &[PathBuf], hides: &ReadFilter, most: LookBounds) -> HiddenOnDisk {
+    let mut looked =
+        HiddenOnDisk { seen: LookRecord::begin(view, others), ..HiddenOnDisk::default() };
     let roots = view.roots().iter().map(|root| (root.path(), true));
     for (root, is_root) in roots.chain(others.iter().map(|other| (other.as_path(), false))) {
         let judged = |path: &Path| judge(view, hides, (root, is_root), path);
@@ -271,8 +282,12 @@ fn is_filled(folder: &Path) -> bool {
     name.is_some_and(|name| FILLED.contains(&name))
 }
 
-/// What lies in a hidden folder is hidden with it, and by a rule if one hides any of it.
-fn outermost(mut found: Vec<(PathBuf, bool)>, most: Most, mut told: Vec<String>) -> Hidden {
+/// Keeps the outermost paths: files in a hidden folder are hidden with it, and by a rule if one hides any of them.
+fn outermost(
+    mut found: Vec<(PathBuf, bool)>,
+    most: LookBounds,
+    mut told: Vec<String>,
+) -> HiddenFiles {
     found.sort();
     let mut outermost: Vec<(PathBuf, bool)> = Vec::new();
     for (path, by_rule) in found {
@@ -288,13 +303,13 @@ fn outermost(mut found: Vec<(PathBuf, bool)>, most: Most, mut told: Vec<String>)
             outermost.len() - most.hidden,
             most.hidden
         ));
-        // What a rule keeps from readers goes first.
+        // Files that a rule keeps from readers go first.
         outermost.sort_by_key(|(_, by_rule)| !by_rule);
         outermost.truncate(most.hidden);
         outermost.sort();
     }
     let secrets = outermost.iter().filter(|(_, by_rule)| !by_rule);
-    Hidden {
+    HiddenFiles {
         secrets: secrets.map(|(path, _)| path.clone()).collect(),
         paths: outermost.into_iter().map(|(path, _)| path).collect(),
         projects: Vec::new(),
@@ -303,7 +318,7 @@ fn outermost(mut found: Vec<(PathBuf, bool)>, most: Most, mut told: Vec<String>)
     }
 }
 
-/// Those of `hidden` that a text names, by their own name or a pattern for it.
+/// Paths in `hidden` that a text names, by their own name or a pattern for it.
 pub(super) fn named_by(text: &str, hidden: &[PathBuf]) -> Vec<PathBuf> {
     let cut = |c: char| c.is_whitespace() || "'\"=:;|&<>(){}$`,@/".contains(c);
     let words: Vec<&str> = text.split(cut).filter(|word| !word.is_empty()).collect();
@@ -365,7 +380,7 @@ mod tests {
         std::fs::write(root.join(".gitignore"), ".env*\nnode_modules/\ntarget\nconf/\n").unwrap();
         let workspace = Workspace::new(Roots::new(vec![("w".into(), root.clone())]));
         let view = Fork::new("s".into()).view(workspace.snapshot());
-        let hides: Arc<Hides> = Arc::new(|place, _| {
+        let hides: Arc<ReadFilter> = Arc::new(|place, _| {
             ["private", "both", "conf/rules.txt"].iter().any(|part| place.shown.starts_with(part))
         });
         let at = |names: &[&str]| names.iter().map(|name| root.join(name)).collect::<Vec<_>>();
@@ -380,7 +395,7 @@ mod tests {
             "sub/.env.local",
         ];
         let within = |folders, hidden| {
-            let most = Most { folders, hidden };
+            let most = LookBounds { folders, hidden };
             look(&view, &[], &*hides, most).with(&view, &*hides, most)
         };
         let hidden = Hiding::default().now(&view, &[], &hides);
@@ -390,7 +405,7 @@ mod tests {
         assert_eq!(hidden.secrets, at(&secrets));
         assert_eq!(hidden.projects, at(&["alone", "app"]));
         assert_eq!(hidden.told, Vec::<String>::new());
-        // What is cut is said, and what a rule hides comes before the rest.
+        // The cut is said, and files that a rule hides come before the rest.
         let few = within(50, 4);
         assert_eq!(few.paths, at(&[".aws", "both", "conf/rules.txt", "private"]));
         assert!(few.told.concat().starts_with("8 files and folders"), "{:?}", few.told);

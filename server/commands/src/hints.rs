@@ -1,4 +1,4 @@
-//! What a command's output says of the sandbox it ran in, told by the words that programs have for it.
+//! Hints about the sandbox, told by the words in a command's output.
 
 /// A sign of something, in small letters.
 struct Sign {
@@ -86,12 +86,12 @@ fn has(output: &str, signs: &[Sign]) -> bool {
     signs.iter().any(|sign| sign.words.iter().all(says) && (!sign.here || HERE.iter().any(says)))
 }
 
-/// Whether a command that had no network seems to have failed for want of it, or of this machine's own servers.
+/// True if a command that had no network seems to have failed for want of it, or of this machine's own servers.
 pub(super) fn wants_network(output: &str, failed: bool) -> bool {
     failed && has(output, WANTS_NETWORK)
 }
 
-/// Whether a command seems to have failed because it renamed a folder of the disk's.
+/// True if a command seems to have failed because it renamed a folder of the disk's.
 pub(super) fn wants_rename(output: &str, failed: bool) -> bool {
     failed && has(output, WANTS_RENAME)
 }
@@ -102,7 +102,7 @@ pub(super) fn end_of(output: &str) -> &str {
     (from..=output.len()).find_map(|from| output.get(from..)).unwrap_or_default()
 }
 
-/// Whether a command seems to have failed because it ran out of room for what it writes.
+/// True if a command seems to have failed because it ran out of room for what it writes.
 pub(super) fn wants_room(output: &str, failed: bool) -> bool {
     failed && has(output, WANTS_ROOM)
 }
@@ -111,7 +111,7 @@ pub(super) fn wants_room(output: &str, failed: bool) -> bool {
 mod tests {
     use super::*;
 
-    /// What programs print when a name is not known, and then when nothing listens.
+    /// Output of programs when a name is not known, and then when nothing listens.
     const OF_THE_NETWORK: &[&str] = &[
         "curl: (6) Could not resolve host: example.invalid",
         "curl: (7) Failed to connect to 127.0.0.1 port 9 after 0 ms: Couldn't connect to server",

@@ -1,6 +1,6 @@
 //! Commands on the disk itself: they see what is saved and published, nothing else, and change it at once.
 
-use super::background::Work;
+use super::background::BackgroundWork;
 use super::{CommandSettings, holding, remove, result_of, showing, spec};
 use crate::command::{CommandError, result_text, run};
 use ropewalk_tools::runner::Command;
@@ -48,7 +48,7 @@ impl InPlace {
     }
 
     /// A command in the background.
-    pub(super) fn work(&self, asked: Command, context: &Context) -> Work {
+    pub(super) fn work(&self, asked: Command, context: &Context) -> BackgroundWork {
         let (spec, bounds) = (spec(asked, context, &self.settings), context.bounds);
         Box::new(move |sink, stop| {
             Box::pin(async move {

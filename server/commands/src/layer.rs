@@ -12,26 +12,26 @@
 
 mod accounts;
 mod beside;
+mod build_inputs;
 mod caches;
 mod collect;
 mod compare;
 mod copy;
-mod ever;
 mod folder;
 mod fork;
 mod git;
+mod hidden_paths;
 mod ignores;
 mod judge;
 mod left_out;
 mod materialise;
-mod told;
-mod veil;
+mod notes;
 
 pub(crate) use accounts::redacted_outside;
+pub use build_inputs::BuildInputs;
 pub use caches::BuildCaches;
 use caches::{is_built_in, is_project_file};
 pub(crate) use caches::{is_project, remove};
-pub use ever::EverDirty;
 
 use folder::Stamp;
 use ropewalk_workspace::{ContentHash, Place, Proposal, ProposedChange};
@@ -81,25 +81,25 @@ impl LayerError {
     }
 }
 
-/// What was written for a command to see.
+/// Outcome of writing a view for a command.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Materialised {
+pub struct LayerUpdate {
     /// How many files were written or removed; what stands already is left alone.
     pub changed: usize,
-    /// What the command will not see as it is, in words for the result.
+    /// Files that the command will not see as they are, in words for the result.
     pub told: Vec<String>,
 }
 
-/// What came of a command.
+/// Changes of a command.
 #[derive(Clone, Debug, Default)]
-pub struct Collected {
+pub struct LayerChanges {
     /// Its changes, on the view it ran on. Deletions and renames come first.
     pub proposals: Vec<Proposal>,
-    /// What did not become a proposal and why, in words for the result.
+    /// Changes that did not become proposals and why, in words for the result.
     pub told: Vec<String>,
 }
 
-impl Collected {
+impl LayerChanges {
     /// Drops the proposals for these places, and those of files that were moved there. Gives their names.
     fn leave_out(&mut self, mut is_left_out: impl FnMut(&Place) -> bool) -> Vec<String> {
         let mut dropped = Vec::new();
@@ -111,7 +111,7 @@ impl Collected {
             };
             let places = [Some(place), to].into_iter().flatten();
             let left: Vec<&Place> = places.filter(|place| is_left_out(place)).collect();
-            dropped.extend(left.iter().map(|place| told::plain(Path::new(&place.shown))));
+            dropped.extend(left.iter().map(|place| notes::plain(Path::new(&place.shown))));
             left.is_empty()
         });
         dropped
@@ -121,37 +121,37 @@ impl Collected {
 /// See the module.
 #[derive(Debug)]
 pub struct Layer {
-    roots: Vec<Rooted>,
-    /// What the next command is told.
+    roots: Vec<RootLayer>,
+    /// Words for the next command's result.
     told: Vec<String>,
-    /// Whether it is a copy and not to be laid over its roots; then how many bytes may be copied.
+    /// Some if it is a copy and not laid over its roots: how many bytes may be copied.
     copy: Option<u64>,
-    /// Whether it was said that a copy has no `.git`.
+    /// Set once a result said that a copy has no `.git`.
     is_without_git: bool,
-    /// Whether it was said that not all was looked through that is built outside.
+    /// Set once a result said that not all builds outside were looked through.
     has_unseen: bool,
-    /// What nobody sees in it.
-    veil: veil::Veil,
+    /// Paths that nobody sees in it.
+    veil: hidden_paths::HiddenPaths,
 }
 
 /// The part of a layer that lies over one root.
 #[derive(Debug)]
-struct Rooted {
+struct RootLayer {
     /// The root.
     root: PathBuf,
-    /// What lies over it.
+    /// The folder that lies over it.
     up: PathBuf,
-    /// What we know of in it, by path from the root.
-    held: HashMap<PathBuf, Held>,
+    /// Known entries in it, by path from the root.
+    held: HashMap<PathBuf, LayerEntry>,
     /// The `.git` folders of repositories whose settings may open accounts, by path from the root.
     repositories: Vec<PathBuf>,
     /// Their settings as they stand in the layer now.
     redacted: accounts::Redacted,
 }
 
-/// What stands in a layer as we left it.
+/// An entry of a layer as we left it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Held {
+enum LayerEntry {
     /// A file: materialised, or made by a command and proposed.
     File {
         stamp: Stamp,
@@ -170,7 +170,7 @@ enum Held {
     Left { stamp: Stamp },
 }
 
-impl Held {
+impl LayerEntry {
     fn stamp(&self) -> Option<&Stamp> {
         match self {
             Self::File { stamp, .. }
@@ -204,7 +204,7 @@ impl Layer {
                 own.own_like("up".as_ref(), &below);
             }
             let up = folder.join(name).join("up");
-            made.push(Rooted {
+            made.push(RootLayer {
                 root: root.clone(),
                 up,
                 held: HashMap::new(),
@@ -225,7 +225,7 @@ impl Layer {
     /// The root that a path is in, by index, and the path from there.
     fn locate<'a>(&self, path: &'a Path) -> Option<(usize, &'a Path)> {
         let inside =
-            |(index, own): (usize, &Rooted)| Some((index, path.strip_prefix(&own.root).ok()?));
+            |(index, own): (usize, &RootLayer)| Some((index, path.strip_prefix(&own.root).ok()?));
         self.roots
             .iter()
             .enumerate()

@@ -16,10 +16,10 @@ mod over_fork;
 mod repository;
 
 use crate::command::{
-    Collected as Printed, CommandError, CommandOutcome, CommandSpec, Exit, Sink,
-    command_environment, result_text, run,
+    BoundedOutput, CommandError, CommandOutcome, CommandSpec, Exit, Sink, command_environment,
+    result_text, run,
 };
-use crate::layer::Collected;
+use crate::layer::LayerChanges;
 use background::Background;
 pub use background::MOST_IN_BACKGROUND;
 use futures::future::BoxFuture;
@@ -29,9 +29,9 @@ use ropewalk_sandbox::{Unsupported, Upper, is_of_a_toolchain, is_of_the_system};
 use ropewalk_tools::escapes::strip_escapes;
 use ropewalk_tools::policy::is_sensitive;
 use ropewalk_tools::runner::{
-    BackgroundInfo, Command, CommandMode, CommandRunner, Finished, RunnerInfo, Stop,
+    BackgroundEnd, BackgroundInfo, Command, CommandMode, CommandRunner, RunnerInfo, Stop,
 };
-use ropewalk_tools::tool::{Context, Hides, ToolOutput};
+use ropewalk_tools::tool::{Context, ReadFilter, ToolOutput};
 use ropewalk_workspace::{Proposal, View};
 use std::convert::Infallible;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -52,14 +52,14 @@ const NAMED: usize = 20;
 
 /// Where the commands of a session run, and why not better.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Chosen {
+pub struct CommandModeChoice {
     /// Where its commands run.
     pub mode: CommandMode,
     /// Why not better, in a sentence that says what mends it; None when there is nothing to mend.
     pub why: Option<String>,
 }
 
-/// What the configuration says of commands.
+/// Settings for commands.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CommandSettings {
     /// Which ways to run them may be tried.
@@ -85,13 +85,13 @@ pub struct CommandSettings {
 #[derive(Debug, Default)]
 pub struct Commands {
     settings: CommandSettings,
-    chosen: OnceCell<Chosen>,
-    /// Whether a result has said why it is no better mode.
+    chosen: OnceCell<CommandModeChoice>,
+    /// Set once a result has said why it is no better mode.
     said_why: AtomicBool,
     /// See [`RunnerInfo::open_sockets`].
     open_sockets: AtomicBool,
     in_place: InPlace,
-    over: over_fork::OverFork,
+    over: over_fork::OverForkRunner,
     copy: on_a_copy::OnACopy,
     background: Background,
 }
@@ -99,7 +99,7 @@ pub struct Commands {
 impl Commands {
     /// The commands of a session that begins.
     pub fn new(settings: CommandSettings) -> Self {
-        let over = over_fork::OverFork::new(settings.clone());
+        let over = over_fork::OverForkRunner::new(settings.clone());
         let copy = on_a_copy::OnACopy::new(settings.clone());
         let in_place = InPlace::new(settings.clone());
         Self { settings, over, copy, in_place, ..Self::default() }
@@ -107,27 +107,31 @@ impl Commands {
 
     /// A turn begins: where commands run is chosen in the first, by trying it on what is open, and stays so.
     /// `hides` says what the user's rules keep from those who read.
-    pub async fn turn_begins(&self, view: &Arc<View>, hides: &Arc<Hides>) -> &Chosen {
+    pub async fn turn_begins(
+        &self,
+        view: &Arc<View>,
+        hides: &Arc<ReadFilter>,
+    ) -> &CommandModeChoice {
         self.chosen.get_or_init(|| self.choose(view, hides)).await
     }
 
     /// Tries what the settings let be tried.
-    async fn choose(&self, view: &Arc<View>, hides: &Arc<Hides>) -> Chosen {
+    async fn choose(&self, view: &Arc<View>, hides: &Arc<ReadFilter>) -> CommandModeChoice {
         if self.settings.over_fork == OverFork::Off || view.roots().first().is_none() {
-            return Chosen::default();
+            return CommandModeChoice::default();
         }
         let mut why = None;
         if self.settings.over_fork == OverFork::Auto {
             match self.try_over_fork(view).await {
-                Ok(()) => return Chosen { mode: CommandMode::OverFork, why: None },
+                Ok(()) => return CommandModeChoice { mode: CommandMode::OverFork, why: None },
                 Err(words) => why = Some(words),
             }
         }
         match self.copy.try_out(view, hides).await {
-            Ok(()) => Chosen { mode: CommandMode::Copy, why },
+            Ok(()) => CommandModeChoice { mode: CommandMode::Copy, why },
             Err(words) => {
                 let why = why.into_iter().chain([words]).collect::<Vec<_>>().join(" ");
-                Chosen { mode: CommandMode::InPlace, why: Some(why) }
+                CommandModeChoice { mode: CommandMode::InPlace, why: Some(why) }
             }
         }
     }
@@ -142,7 +146,7 @@ impl Commands {
         }
     }
 
-    /// What was chosen; in place before that.
+    /// The chosen mode; in place before that.
     pub fn mode(&self) -> CommandMode {
         self.chosen.get().map_or(CommandMode::default(), |chosen| chosen.mode)
     }
@@ -151,7 +155,7 @@ impl Commands {
     /// and the model can tell.
     fn with_why(&self, result: Result<ToolOutput, ToolOutput>) -> ToolOutput {
         let mut output = result.unwrap_or_else(|failure| failure);
-        if let Some(Chosen { mode, why: Some(why) }) = self.chosen.get()
+        if let Some(CommandModeChoice { mode, why: Some(why) }) = self.chosen.get()
             && !self.said_why.swap(true, Ordering::Relaxed)
         {
             say(&mut output, &format!("commands run {} here: {why}", mode.word()));
@@ -161,7 +165,7 @@ impl Commands {
 }
 
 impl CommandRunner for Commands {
-    fn begin<'a>(&'a self, view: &'a Arc<View>, hides: &'a Arc<Hides>) -> BoxFuture<'a, ()> {
+    fn begin<'a>(&'a self, view: &'a Arc<View>, hides: &'a Arc<ReadFilter>) -> BoxFuture<'a, ()> {
         Box::pin(async move {
             self.turn_begins(view, hides).await;
         })
@@ -215,7 +219,7 @@ impl CommandRunner for Commands {
         self.background.stop(which)
     }
 
-    fn finished(&self) -> BoxFuture<'_, Finished> {
+    fn finished(&self) -> BoxFuture<'_, BackgroundEnd> {
         Box::pin(self.background.next_finished())
     }
 
@@ -254,7 +258,7 @@ fn shows(path: &Path) -> bool {
     is_of_the_system(path) || is_tool() && !is_sensitive(&path.to_string_lossy())
 }
 
-/// What a process is given of our environment, on the disk itself or on a copy of it.
+/// Variables of ours that a process is given, on the disk itself or on a copy of it.
 fn whole_environment(
     context: &Context,
     settings: &CommandSettings,
@@ -262,7 +266,6 @@ fn whole_environment(
     command_environment(std::env::vars_os(), &settings.environment, &context.grant.secrets)
 }
 
-/// What to run, on the disk itself.
 fn spec(asked: Command, context: &Context, settings: &CommandSettings) -> CommandSpec {
     CommandSpec {
         command: asked.command,
@@ -326,14 +329,18 @@ fn failure_of(outcome: &CommandOutcome) -> Option<u64> {
         Exit::Exited(code) => (false, code),
         Exit::Signalled(signal) => (true, signal),
     };
-    let Printed { head, left_out, tail } = &outcome.output;
+    let BoundedOutput { head, left_out, tail } = &outcome.output;
     let mut hasher = DefaultHasher::new();
     (how, head, left_out, tail).hash(&mut hasher);
     Some(hasher.finish())
 }
 
 /// Adds what a command changed to its result, and what is to be said of it.
-fn taken_in(output: &mut ToolOutput, collected: Result<Collected, String>, mut told: Vec<String>) {
+fn taken_in(
+    output: &mut ToolOutput,
+    collected: Result<LayerChanges, String>,
+    mut told: Vec<String>,
+) {
     match collected {
         Ok(collected) => {
             if let Some(names) = changed(&collected.proposals) {
@@ -401,7 +408,7 @@ mod tests {
         let why = Some("AppArmor forbids it. Write a profile".to_owned());
         for (mode, words) in [(CommandMode::Copy, "on a copy"), (CommandMode::InPlace, "in place")]
         {
-            let chosen = OnceCell::new_with(Some(Chosen { mode, why: why.clone() }));
+            let chosen = OnceCell::new_with(Some(CommandModeChoice { mode, why: why.clone() }));
             let commands = Commands { chosen, ..Commands::default() };
             let first = commands.with_why(Err(ToolOutput::error("no such folder")));
             let told = format!(
@@ -411,7 +418,8 @@ mod tests {
             let second = commands.with_why(Ok(ToolOutput::text("out\n")));
             assert_eq!(second.words(), "out\n");
         }
-        let chosen = OnceCell::new_with(Some(Chosen { mode: CommandMode::OverFork, why: None }));
+        let chosen =
+            OnceCell::new_with(Some(CommandModeChoice { mode: CommandMode::OverFork, why: None }));
         let commands = Commands { chosen, ..Commands::default() };
         assert_eq!(commands.with_why(Ok(ToolOutput::text("out\n"))).words(), "out\n");
     }

@@ -1,19 +1,19 @@
 //! Commands on a copy of the open folders, where nothing can be laid over them: they see the fork, and what they write
 //! in the copy comes back as proposals.
 //!
-//! What policy hides from commands is not in it. Nothing keeps a command in its copy; that is policy's to ask about. The paths differ from the real ones, which each
-//! result says.
+//! Files that policy hides from commands are not in it. Nothing keeps a command in its copy; that is policy's to ask
+//! about. The paths differ from the real ones, which each result says.
 
-use super::background::Work;
-use super::folders::{LayerFolder, Unfinished, roots_of};
-use super::hidden::{Hidden, Hiding};
+use super::background::BackgroundWork;
+use super::folders::{LayerFolder, UncollectedCommand, roots_of};
+use super::hidden::{HiddenFiles, Hiding};
 use super::in_place::not_started;
 use super::{CommandSettings, holding, result_of, showing, spec, taken_in};
 use crate::command::Sink;
-use crate::layer::{Collected, EverDirty, Layer, LayerError};
+use crate::layer::{BuildInputs, Layer, LayerChanges, LayerError};
 use ropewalk_tools::blocking::on_thread;
 use ropewalk_tools::runner::Command;
-use ropewalk_tools::tool::{Context, Hides, ToolOutput};
+use ropewalk_tools::tool::{Context, ReadFilter, ToolOutput};
 use ropewalk_workspace::View;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -27,25 +27,24 @@ const MOST_COPIED: u64 = 2 << 30;
 #[derive(Debug, Default)]
 pub(super) struct OnACopy {
     settings: Arc<CommandSettings>,
-    live: Arc<Mutex<Option<Copied>>>,
+    live: Arc<Mutex<Option<FolderCopy>>>,
 }
 
 /// A copy, and what is known of it.
 #[derive(Debug)]
-struct Copied {
+struct FolderCopy {
     layer: Layer,
-    ever: EverDirty,
+    ever: BuildInputs,
     roots: Vec<PathBuf>,
     hiding: Hiding,
-    /// Whether there was a command.
     has_run: bool,
-    unfinished: Option<Unfinished>,
+    unfinished: Option<UncollectedCommand>,
     _folder: LayerFolder,
 }
 
-type Held = OwnedMutexGuard<Option<Copied>>;
+type CopyGuard = OwnedMutexGuard<Option<FolderCopy>>;
 
-impl Copied {
+impl FolderCopy {
     /// An empty one for what is open. Blocking.
     fn new(settings: &CommandSettings, view: &View) -> Result<Self, LayerError> {
         let roots = roots_of(view);
@@ -54,7 +53,7 @@ impl Copied {
         let layer = Layer::copy(folder.path(), &roots, MOST_COPIED).map_err(io)?;
         Ok(Self {
             layer,
-            ever: EverDirty::default(),
+            ever: BuildInputs::default(),
             roots,
             hiding: Hiding::default(),
             has_run: false,
@@ -66,7 +65,7 @@ impl Copied {
     /// Brings it in step with what a command is to see. Gives what it can't show. Blocking.
     fn show_to(&mut self, command: &str, context: &Context) -> Result<Vec<String>, LayerError> {
         self.has_run = true;
-        let hidden = |hidden: &Hidden| hidden.for_command(command, &context.grant.reach);
+        let hidden = |hidden: &HiddenFiles| hidden.for_command(command, &context.grant.reach);
         self.show(&context.view, &context.grant.hides, hidden)
     }
 
@@ -75,11 +74,11 @@ impl Copied {
     fn show(
         &mut self,
         view: &View,
-        hides: &Arc<Hides>,
-        hidden: impl FnOnce(&Hidden) -> Vec<PathBuf>,
+        hides: &Arc<ReadFilter>,
+        hidden: impl FnOnce(&HiddenFiles) -> Vec<PathBuf>,
     ) -> Result<Vec<String>, LayerError> {
         if self.unfinished.is_some() {
-            // What is collected and never merged is taken away by the next line.
+            // Changes that are collected and never merged are taken away by the next line.
             self.collect()?;
         }
         let found = self.hiding.now(view, &[], hides);
@@ -88,13 +87,13 @@ impl Copied {
         Ok(self.layer.materialise(view, &mut self.ever)?.told)
     }
 
-    /// What the unfinished command changed. Blocking.
-    fn collect(&mut self) -> Result<Collected, LayerError> {
+    /// Collects the unfinished command's changes. Blocking.
+    fn collect(&mut self) -> Result<LayerChanges, LayerError> {
         match self.unfinished.take() {
-            Some(Unfinished { view, started }) => {
+            Some(UncollectedCommand { view, started }) => {
                 self.layer.collect(&view, started, &mut self.ever)
             }
-            None => Ok(Collected::default()),
+            None => Ok(LayerChanges::default()),
         }
     }
 
@@ -120,12 +119,16 @@ impl OnACopy {
     }
 
     /// Makes the copy. The error says why it can't be.
-    pub(super) async fn try_out(&self, view: &Arc<View>, hides: &Arc<Hides>) -> Result<(), String> {
+    pub(super) async fn try_out(
+        &self,
+        view: &Arc<View>,
+        hides: &Arc<ReadFilter>,
+    ) -> Result<(), String> {
         let mut held = self.live.clone().lock_owned().await;
         let (settings, view, hides) = (self.settings.clone(), view.clone(), hides.clone());
         let made = on_thread(move |_| {
-            let mut copied = Copied::new(&settings, &view).map_err(ToolOutput::error)?;
-            let all = |hidden: &Hidden| hidden.paths.clone();
+            let mut copied = FolderCopy::new(&settings, &view).map_err(ToolOutput::error)?;
+            let all = |hidden: &HiddenFiles| hidden.paths.clone();
             copied.show(&view, &hides, all).map_err(ToolOutput::error)?;
             *held = Some(copied);
             Ok(())
@@ -148,7 +151,7 @@ impl OnACopy {
             let (asked, words) = copied.moved(asked)?;
             told.push(words);
             let (view, started) = (own.view.clone(), SystemTime::now());
-            copied.unfinished = Some(Unfinished { view, started });
+            copied.unfinished = Some(UncollectedCommand { view, started });
             Ok((held, asked, told))
         });
         let (held, asked, mut told) = shown.await?;
@@ -174,10 +177,14 @@ impl OnACopy {
     }
 
     /// A command in the background, on a copy of its own.
-    pub(super) async fn work(&self, asked: Command, context: &Context) -> Result<Work, ToolOutput> {
+    pub(super) async fn work(
+        &self,
+        asked: Command,
+        context: &Context,
+    ) -> Result<BackgroundWork, ToolOutput> {
         let (settings, own) = (self.settings.clone(), context.clone());
         let made = on_thread(move |_| {
-            let mut copied = Copied::new(&settings, &own.view).map_err(ToolOutput::error)?;
+            let mut copied = FolderCopy::new(&settings, &own.view).map_err(ToolOutput::error)?;
             let mut told = copied.show_to(&asked.command, &own).map_err(ToolOutput::error)?;
             let (asked, words) = copied.moved(asked)?;
             told.push(words);
@@ -189,7 +196,7 @@ impl OnACopy {
         Ok(Box::new(move |sink: Sink, stop| {
             Box::pin(async move {
                 let (view, started) = (own.view.clone(), SystemTime::now());
-                copied.unfinished = Some(Unfinished { view, started });
+                copied.unfinished = Some(UncollectedCommand { view, started });
                 let (mut copied, outcome) = match holding(copied, spec, sink, stop).await {
                     Ok((copied, Ok(outcome))) => (copied, outcome),
                     Ok((_, Err(error))) => return not_started(error),
@@ -208,17 +215,17 @@ impl OnACopy {
     }
 }
 
-/// What is said when what is open is not what it was.
+/// Words for when other folders are open than before.
 const OTHER_FOLDERS: &str = "other folders are open now, so they were copied anew: ignored files that commands had made are gone";
 
-/// What is said when a copy was not to be used any more.
+/// Words for when a copy can't be used any more.
 const GIVEN_UP: &str =
     "the copy is given up for a new one: ignored files that commands had made are gone";
 
 /// Brings the copy in step with what a command is to see; a new one where there is none for what is open, or it can't
 /// be used any more. Gives what it can't show, in words. Blocking.
 fn shown(
-    held: &mut Held,
+    held: &mut CopyGuard,
     settings: &CommandSettings,
     command: &str,
     context: &Context,
@@ -241,12 +248,12 @@ fn shown(
             told.push(OTHER_FOLDERS.to_owned());
         }
     }
-    let mut copied = Copied::new(settings, &context.view)?;
+    let mut copied = FolderCopy::new(settings, &context.view)?;
     told.extend(copied.show_to(command, context)?);
     **held = Some(copied);
     Ok(told)
 }
 
-fn copy_of(held: &mut Held) -> Result<&mut Copied, ToolOutput> {
+fn copy_of(held: &mut CopyGuard) -> Result<&mut FolderCopy, ToolOutput> {
     held.as_mut().ok_or_else(|| ToolOutput::error("the copy is gone; call again"))
 }

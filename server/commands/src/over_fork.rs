@@ -8,14 +8,14 @@
 mod attended;
 mod live;
 
-use super::background::Work;
-use super::folders::Unfinished;
+use super::background::BackgroundWork;
+use super::folders::UncollectedCommand;
 use super::{CommandSettings, hidden, hints};
 use crate::command::{Exit, LEFT_RUNNING, Sink};
-use crate::layer::{Collected, LayerError};
+use crate::layer::{LayerChanges, LayerError};
 use attended::{Attended, ForSandbox, attended};
 use live::{Builds, Live, room_of};
-use ropewalk_sandbox::{End, Room};
+use ropewalk_sandbox::{End, LayerRoom};
 use ropewalk_tools::blocking::on_thread;
 use ropewalk_tools::escapes::strip_escapes;
 use ropewalk_tools::runner::Command;
@@ -33,16 +33,16 @@ const MAIN: &str = "main";
 
 /// See the module.
 #[derive(Debug, Default)]
-pub(super) struct OverFork {
+pub(super) struct OverForkRunner {
     settings: Arc<CommandSettings>,
     live: Arc<Mutex<Option<Live>>>,
     layers: AtomicU64,
 }
 
 /// The session's sandbox and layer, held by one command.
-type Held = OwnedMutexGuard<Option<Live>>;
+type LiveGuard = OwnedMutexGuard<Option<Live>>;
 
-impl OverFork {
+impl OverForkRunner {
     pub(super) fn new(settings: CommandSettings) -> Self {
         Self { settings: Arc::new(settings), ..Self::default() }
     }
@@ -74,7 +74,7 @@ impl OverFork {
         let live = live_of(&mut held)?;
         let secrets = live.hidden.secrets.clone();
         live.unfinished =
-            Some(Unfinished { view: context.view.clone(), started: SystemTime::now() });
+            Some(UncollectedCommand { view: context.view.clone(), started: SystemTime::now() });
         let sandbox = live.sandbox.clone();
         let sink = super::showing(context);
         let mut asked = ForSandbox::new(asked, context, &self.settings, MAIN, shown.veil);
@@ -96,7 +96,9 @@ impl OverFork {
         live.is_full |= matches!(ran.end, End::LayerFull { .. });
         if let End::Lost(_) = ran.end {
             *held = None;
-            return Ok(result(ran, Ok(Collected::default()), told, None, &secrets, context).await);
+            return Ok(
+                result(ran, Ok(LayerChanges::default()), told, None, &secrets, context).await
+            );
         }
         let collected = on_thread(move |_| {
             let live = live_of(&mut held)?;
@@ -123,14 +125,14 @@ impl OverFork {
         Ok(result(ran, collected, told, room, &secrets, context).await)
     }
 
-    /// What the layer gives for this, and what is to be said of that. A layer that is full is left for an empty one:
+    /// Runs `make` on the layer, and gives the words that go with its result. A full layer is left for an empty one:
     /// what fills it are files that are ignored, and if they stayed no command could run to remove them. So is one
     /// that can't be read or written.
     async fn with_room<T: Send + 'static>(
         &self,
         context: &Context,
         how: impl Fn(&mut Live) -> Result<T, LayerError> + Clone + Send + 'static,
-    ) -> Result<(Held, T, Vec<String>), ToolOutput> {
+    ) -> Result<(LiveGuard, T, Vec<String>), ToolOutput> {
         let (held, mut told) = self.ready(context).await?;
         let (mut held, mut made) = match held.as_ref().is_some_and(|live| live.is_full) {
             true => (held, Err(LayerError::Full)),
@@ -162,7 +164,11 @@ impl OverFork {
     }
 
     /// A command in the background, on a layer of its own.
-    pub(super) async fn work(&self, asked: Command, context: &Context) -> Result<Work, ToolOutput> {
+    pub(super) async fn work(
+        &self,
+        asked: Command,
+        context: &Context,
+    ) -> Result<BackgroundWork, ToolOutput> {
         let name = format!("b{}", self.layers.fetch_add(1, Ordering::Relaxed) + 1);
         let (own, name_of) = (context.clone(), name.clone());
         let make = move |live: &mut Live| {
@@ -205,7 +211,7 @@ impl OverFork {
 
     /// The sandbox for a command on this view, started anew where the last one doesn't fit any more, and what is to
     /// be said of that.
-    async fn ready(&self, context: &Context) -> Result<(Held, Vec<String>), ToolOutput> {
+    async fn ready(&self, context: &Context) -> Result<(LiveGuard, Vec<String>), ToolOutput> {
         let mut held = self.live.clone().lock_owned().await;
         let mut told = Vec::new();
         let fits = match held.as_ref() {
@@ -233,11 +239,11 @@ impl OverFork {
     }
 }
 
-/// What a layer gives, on a thread that may block.
+/// Runs `make` on a layer, on a thread that may block.
 async fn made_in<T: Send + 'static>(
-    mut held: Held,
+    mut held: LiveGuard,
     how: impl FnOnce(&mut Live) -> Result<T, LayerError> + Send + 'static,
-) -> Result<(Held, Result<T, LayerError>), ToolOutput> {
+) -> Result<(LiveGuard, Result<T, LayerError>), ToolOutput> {
     let made = on_thread(move |_| {
         let made = how(live_of(&mut held)?);
         Ok((held, made))
@@ -245,36 +251,36 @@ async fn made_in<T: Send + 'static>(
     made.await
 }
 
-/// What is said when what is open is not what it was.
+/// Words for when other folders are open than before.
 const OTHER_FOLDERS: &str = "other folders are open now, so the sandbox of this session was started anew: ignored files that commands had made are gone";
 
-/// What is said when a full layer is left.
+/// Words for when a full layer is left.
 const EMPTIED: &str = "this session's layer was full and was emptied: ignored files that commands had made are gone. Make less of them, or tell the user of commands.layer_megabytes";
 
-/// What is said when the layer could not be read after a command.
+/// Words for when the layer could not be read after a command.
 const GIVEN_UP: &str =
     "this session's layer is given up for a new one: ignored files that commands had made are gone";
 
-/// What is said when a layer is left that can't be read or written.
+/// Words for when a layer is left that can't be read or written.
 fn left_for(error: &LayerError) -> String {
     format!(
         "this session's layer could not be used any more ({error}) and was given up for a new one: ignored files that commands had made are gone"
     )
 }
 
-/// What is said when an empty layer has no room for what a command is to see.
+/// Words for when an empty layer has no room for the view.
 const TOO_SMALL: &str = "what is open and not accepted yet takes more room than this session's commands may write: let the user accept or reject what is pending and close large files, or tell them of commands.layer_megabytes";
 
-fn live_of(held: &mut Held) -> Result<&mut Live, ToolOutput> {
+fn live_of(held: &mut LiveGuard) -> Result<&mut Live, ToolOutput> {
     held.as_mut().ok_or_else(|| ToolOutput::error("the sandbox has ended; call again"))
 }
 
 /// The result for the model: how it ended, what it printed, what became of what it wrote.
 async fn result(
     ran: Attended,
-    collected: Result<Collected, String>,
+    collected: Result<LayerChanges, String>,
     mut told: Vec<String>,
-    room: Option<Room>,
+    room: Option<LayerRoom>,
     secrets: &[PathBuf],
     context: &Context,
 ) -> ToolOutput {
@@ -365,7 +371,7 @@ mod tests {
 
     /// How a command ended that nothing need be said of.
     fn ended(code: i32, printed: &str) -> Attended {
-        let output = command::Collected { head: printed.into(), left_out: 0, tail: Vec::new() };
+        let output = command::BoundedOutput { head: printed.into(), left_out: 0, tail: Vec::new() };
         let outcome = CommandOutcome {
             exit: Exit::Exited(code),
             output,
@@ -378,10 +384,10 @@ mod tests {
         Attended { outcome, end, network: false, file: None }
     }
 
-    fn said(ran: Attended, room: Option<Room>, context: &Context) -> ToolOutput {
+    fn said(ran: Attended, room: Option<LayerRoom>, context: &Context) -> ToolOutput {
         let secrets = [PathBuf::from("/w/.env"), PathBuf::from("/w/id_ed25519")];
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-        let collected = Ok(Collected::default());
+        let collected = Ok(LayerChanges::default());
         runtime.block_on(result(ran, collected, vec!["first".into()], room, &secrets, context))
     }
 
@@ -429,8 +435,8 @@ mod tests {
         const SCRATCH: &str =
             "what is full is /tmp, /var/tmp or the home of commands, which together hold 4 MB";
         let all = [NETWORK, SECRET, FULL, SCRATCH];
-        let nearly = Some(Room { size: 3 << 20, free: 0 });
-        let room = |free: u64| Some(Room { size: 4 << 20, free });
+        let nearly = Some(LayerRoom { size: 3 << 20, free: 0 });
+        let room = |free: u64| Some(LayerRoom { size: 4 << 20, free });
         let check = |ran: Attended, room, context: &Context, expected: &[&str]| {
             let output = said(ran, room, context);
             let found: Vec<&str> =

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-/// What commands in `root` are shown outside of it: the repository that encloses it, and the folders that a `.git`
+/// Folders outside of `root` that its commands are shown: the repository that encloses it, and the folders that a `.git`
 /// *file* leads to. Nothing that the home lies in.
 pub(super) fn around(root: &Path, home: Option<&Path>) -> Vec<PathBuf> {
     let Some(top) = root.ancestors().find(|folder| folder.join(".git").exists()) else {

@@ -180,7 +180,7 @@ async fn what_a_command_leaves_running_is_ended_and_said() {
         assert_eq!(text(&outcome), format!("started\n{WORDS}"));
         assert!(outcome.left_running && is_dead(pid_in(&dir.path().join("pid")).await));
     }
-    // What only waits for a pipe's end is waited for.
+    // A process that only waits for a pipe's end is waited for.
     assert_eq!(text(&ran("echo late > >(sleep 0.1; cat)").await), "late\n");
 }
 

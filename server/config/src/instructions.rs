@@ -18,7 +18,7 @@ pub const MAX_INSTRUCTIONS_BYTES: u64 = 32 * 1024;
 
 /// The text of one such file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Instructions {
+pub struct InstructionText {
     /// The file, as shown.
     pub file: String,
     /// Its text: no control characters but newlines and tabs, none that hide or turn text; not empty.
@@ -60,7 +60,7 @@ pub(crate) fn read(
     let whole = bytes.len() <= most;
     let kept = bytes.get(..most.min(bytes.len())).unwrap_or_default();
     let text = String::from_utf8_lossy(kept);
-    // What is cut may end within a character.
+    // A cut may lie within a character.
     let text = if whole { &text } else { text.trim_end_matches('\u{fffd}') };
     let mut text: String = text.chars().filter(|c| is_said(*c)).collect();
     if text.trim().is_empty() {

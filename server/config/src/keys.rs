@@ -4,7 +4,7 @@
 
 use crate::rules::RuleList;
 use crate::value::MAX_DEPTH;
-use crate::{CommandBounds, DEFAULT_LOG, Keep, ModelFacts};
+use crate::{CommandBounds, DEFAULT_LOG, MOST_TEAMMATES, ModelFacts, SessionRetention, TeamBounds};
 use ropewalk_protocol::{Mode, OverFork, SessionLimits, Thinking};
 
 /// The least and the most tokens that a model may be said to take or give.
@@ -20,12 +20,12 @@ pub struct Key {
     pub name: &'static str,
     /// One sentence.
     pub description: &'static str,
-    /// What a `.ropewalk/config.toml` may do.
+    /// Rule for a `.ropewalk/config.toml`.
     pub project: ProjectRule,
-    pub(crate) kind: Kind,
+    pub(crate) kind: KeyType,
 }
 
-/// What the configuration of a project may do with a key.
+/// Rule for a key in the configuration of a project.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ProjectRule {
     /// Nothing, unless the user trusts the folder with it.
@@ -45,9 +45,9 @@ pub enum KeyDefault {
     Unset(&'static str),
 }
 
-/// What a key takes and where it goes.
+/// Type of a key's value, and the field it goes to.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Kind {
+pub(crate) enum KeyType {
     Model,
     Mode,
     Tools,
@@ -58,10 +58,13 @@ pub(crate) enum Kind {
     Log,
     Locked,
     Limit { least: u32, most: u32, field: fn(&mut SessionLimits) -> &mut u32 },
-    Keep { least: u32, most: u32, field: fn(&mut Keep) -> &mut u32 },
+    Keep { least: u32, most: u32, field: fn(&mut SessionRetention) -> &mut u32 },
     OverFork,
     CommandBound { least: u32, most: u32, field: fn(&mut CommandBounds) -> &mut u32 },
     Variables,
+    Team,
+    TeamBound { least: u32, most: u32, field: fn(&mut TeamBounds) -> &mut u32 },
+    Board,
     Protocol,
     BaseUrl,
     KeyVariable,
@@ -78,10 +81,10 @@ pub(crate) enum Kind {
     SelfCheck,
 }
 
-const LEAN: Kind =
-    Kind::Fact { field: |facts| &mut facts.lean, unset: "below 16384 tokens of context" };
+const LEAN: KeyType =
+    KeyType::Fact { field: |facts| &mut facts.lean, unset: "below 16384 tokens of context" };
 
-const IMAGES: Kind = Kind::Fact {
+const IMAGES: KeyType = KeyType::Fact {
     field: |facts| &mut facts.images,
     unset: "where the model is known by its name to take them",
 };
@@ -94,7 +97,7 @@ const fn limit(
     field: fn(&mut SessionLimits) -> &mut u32,
 ) -> Key {
     let project = ProjectRule::Stricter("lower it");
-    Key { name, description, project, kind: Kind::Limit { least, most, field } }
+    Key { name, description, project, kind: KeyType::Limit { least, most, field } }
 }
 
 /// A bound on the sessions that are kept, which a project has no say in.
@@ -102,10 +105,10 @@ const fn keep(
     name: &'static str,
     description: &'static str,
     (least, most): (u32, u32),
-    field: fn(&mut Keep) -> &mut u32,
+    field: fn(&mut SessionRetention) -> &mut u32,
 ) -> Key {
     let project = ProjectRule::Ignored;
-    Key { name, description, project, kind: Kind::Keep { least, most, field } }
+    Key { name, description, project, kind: KeyType::Keep { least, most, field } }
 }
 
 /// A bound on commands, which is about the machine.
@@ -116,71 +119,88 @@ const fn command(
     field: fn(&mut CommandBounds) -> &mut u32,
 ) -> Key {
     let project = ProjectRule::Ignored;
-    Key { name, description, project, kind: Kind::CommandBound { least, most, field } }
+    Key { name, description, project, kind: KeyType::CommandBound { least, most, field } }
 }
 
+/// A bound on teams.
+const fn team(
+    name: &'static str,
+    description: &'static str,
+    project: ProjectRule,
+    (least, most): (u32, u32),
+    field: fn(&mut TeamBounds) -> &mut u32,
+) -> Key {
+    Key { name, description, project, kind: KeyType::TeamBound { least, most, field } }
+}
+
+const MAY_LOWER: ProjectRule = ProjectRule::Stricter("lower it");
+
 /// A key of the user's own, which a project has no say in.
-const fn theirs(name: &'static str, kind: Kind, description: &'static str) -> Key {
+const fn theirs(name: &'static str, kind: KeyType, description: &'static str) -> Key {
     Key { name, description, project: ProjectRule::Ignored, kind }
 }
 
 /// A key that the user sets.
-const fn own(name: &'static str, kind: Kind, description: &'static str) -> Key {
+const fn own(name: &'static str, kind: KeyType, description: &'static str) -> Key {
     Key { name, description, project: ProjectRule::Never, kind }
 }
 
 /// All keys, in the order in which they are documented.
 pub const KEYS: &[Key] = &[
-    own("model", Kind::Model, "The model to use, as `PROVIDER/NAME`."),
+    own("model", KeyType::Model, "The model to use, as `PROVIDER/NAME`."),
     Key {
         name: "mode",
         description: "When changes reach the editor: `auto` after each tool call, `review` when you accept them, `plan` never.",
         project: ProjectRule::Stricter("make it stricter"),
-        kind: Kind::Mode,
+        kind: KeyType::Mode,
     },
     Key {
         name: "tools",
         description: "The tools offered to the model.",
         project: ProjectRule::Stricter("leave tools out"),
-        kind: Kind::Tools,
+        kind: KeyType::Tools,
     },
     Key {
         name: "mechanisms.*",
         description: "Switches one mechanism of the agent on or off, by its name.",
         project: ProjectRule::Stricter("switch it off"),
-        kind: Kind::Mechanism,
+        kind: KeyType::Mechanism,
     },
     own(
         "allow",
-        Kind::Rules(RuleList::Allow),
+        KeyType::Rules(RuleList::Allow),
         "Rules of calls that need no approval, such as `bash(git status *)`.",
     ),
     Key {
         name: "ask",
         description: "Rules of calls that need one, whatever `allow` says.",
         project: ProjectRule::Stricter("add to it"),
-        kind: Kind::Rules(RuleList::Ask),
+        kind: KeyType::Rules(RuleList::Ask),
     },
     Key {
         name: "deny",
         description: "Rules of calls that are refused, whatever `allow` and `ask` say.",
         project: ProjectRule::Stricter("add to it"),
-        kind: Kind::Rules(RuleList::Deny),
+        kind: KeyType::Rules(RuleList::Deny),
     },
     own(
         "system_prompt_file",
-        Kind::PromptFile,
+        KeyType::PromptFile,
         "A file that replaces the system prompt; relative to the file that names it, or under `~/`.",
     ),
-    own("system_prompt_append", Kind::PromptAppend, "Text added at the end of the system prompt."),
+    own(
+        "system_prompt_append",
+        KeyType::PromptAppend,
+        "Text added at the end of the system prompt.",
+    ),
     theirs(
         "ca_file",
-        Kind::CaFile,
+        KeyType::CaFile,
         "A PEM file of certificates that are trusted besides the system's, of authorities or of a server itself, in place of the one that `SSL_CERT_FILE` names; a path as above. Not taken from a project or an editor's settings.",
     ),
     own(
         "log",
-        Kind::Log,
+        KeyType::Log,
         "What is logged to standard error, as a filter in the syntax of `RUST_LOG`.",
     ),
     limit("limits.steps", "Steps in one turn.", (1, 10_000), |l| &mut l.steps),
@@ -288,12 +308,12 @@ pub const KEYS: &[Key] = &[
     ),
     own(
         "check.self",
-        Kind::SelfCheck,
+        KeyType::SelfCheck,
         "Whether the model is asked once, before a turn ends in which it called a tool, if all is done.",
     ),
     own(
         "verify",
-        Kind::Verify,
+        KeyType::Verify,
         "A command that checks what the agent did, such as `cargo test`: run as `bash` runs it, before a turn ends that changed something; what it writes is dropped. Not run where commands run in place. Not taken from an editor's settings.",
     ),
     limit("verify_seconds", "Seconds that `verify` may run.", (1, 86_400), |l| {
@@ -315,7 +335,7 @@ pub const KEYS: &[Key] = &[
         name: "commands.over_fork",
         description: "Where commands run: `auto` in a sandbox, or the next best that works; `copy` on a copy of the folders; `off` in place on the disk, each after an approval.",
         project: ProjectRule::Ignored,
-        kind: Kind::OverFork,
+        kind: KeyType::OverFork,
     },
     command(
         "commands.layer_megabytes",
@@ -339,47 +359,114 @@ pub const KEYS: &[Key] = &[
         name: "commands.environment",
         description: "Names of more variables that commands are given, a `NPM_TOKEN` among them if you name it, or a `DATABASE_URL` with a password in it; those with a model's key, and what leads to an editor or an agent for keys, never are. Not taken from a project or an editor's settings.",
         project: ProjectRule::Ignored,
-        kind: Kind::Variables,
+        kind: KeyType::Variables,
     },
+    Key {
+        name: "team.enabled",
+        description: "Whether a session may have a team: teammates, and a board of tasks that they share.",
+        project: ProjectRule::Stricter("switch it off"),
+        kind: KeyType::Team,
+    },
+    theirs(
+        "team.board",
+        KeyType::Board,
+        "Where the board lies: a file, made if there is none, or a database of PostgreSQL. The variable `ROPEWALK_BOARD` counts in its place. Not taken from a project or an editor's settings; its password is never shown, and given to no command.",
+    ),
+    team(
+        "team.teammates",
+        "Teammates of a session at a time.",
+        MAY_LOWER,
+        (1, MOST_TEAMMATES),
+        |t| &mut t.teammates,
+    ),
+    team(
+        "team.lease",
+        "Seconds for which a claimed task stays claimed without a sign of life; the claim is renewed each quarter of them.",
+        ProjectRule::Ignored,
+        (8, 3_600),
+        |t| &mut t.lease,
+    ),
+    team(
+        "team.poll",
+        "Seconds between two looks at the board of a member that waits for work.",
+        ProjectRule::Ignored,
+        (1, 300),
+        |t| &mut t.poll,
+    ),
+    team(
+        "team.idle",
+        "Seconds without work until a teammate ends.",
+        ProjectRule::Ignored,
+        (5, 86_400),
+        |t| &mut t.idle,
+    ),
+    team(
+        "team.attempts",
+        "Failures of one task until it counts as failed and you are told.",
+        MAY_LOWER,
+        (1, 20),
+        |t| &mut t.attempts,
+    ),
+    team(
+        "team.wake",
+        "Turns in a row that the team may start in your session without a request of yours; 0 is none.",
+        MAY_LOWER,
+        (0, 1_000),
+        |t| &mut t.wake,
+    ),
+    team(
+        "team.tokens",
+        "The budget of all members together in tokens, those read from a cache included.",
+        MAY_LOWER,
+        (1_000, SessionLimits::NO_TOKENS),
+        |t| &mut t.tokens,
+    ),
+    team(
+        "team.cents",
+        "The budget of all members together in US cents, where the models' prices are known.",
+        MAY_LOWER,
+        (1, SessionLimits::NO_CENTS),
+        |t| &mut t.cents,
+    ),
     own(
         "provider.*.protocol",
-        Kind::Protocol,
+        KeyType::Protocol,
         "The wire protocol of the provider, such as `anthropic`.",
     ),
     own(
         "provider.*.base_url",
-        Kind::BaseUrl,
+        KeyType::BaseUrl,
         "Where the provider is reached, without the path of a call.",
     ),
     own(
         "provider.*.api_key_env",
-        Kind::KeyVariable,
+        KeyType::KeyVariable,
         "The name of the environment variable that holds the key.",
     ),
     theirs(
         "provider.*.api_key_command",
-        Kind::KeyCommand,
+        KeyType::KeyCommand,
         "What prints the key, such as `[\"pass\", \"show\", \"openai\"]`: a program and its arguments, or a line for `sh`; run once, when the variable is not set and a model is first used. Not taken from a project or an editor's settings.",
     ),
-    theirs("provider.*.headers.*", Kind::Header, "A header of every request to the provider."),
+    theirs("provider.*.headers.*", KeyType::Header, "A header of every request to the provider."),
     theirs(
         "provider.*.context",
-        Kind::Tokens { field: |facts| &mut facts.context },
+        KeyType::Tokens { field: |facts| &mut facts.context },
         "Tokens that its models take, prompt and reply together.",
     ),
     theirs(
         "provider.*.output",
-        Kind::Tokens { field: |facts| &mut facts.output },
+        KeyType::Tokens { field: |facts| &mut facts.output },
         "Tokens of the longest reply of its models.",
     ),
     theirs(
         "provider.*.price",
-        Kind::Price,
+        KeyType::Price,
         "What a million tokens of its models cost in US dollars: input, output, and if they differ from input, cache reads and cache writes.",
     ),
     theirs(
         "provider.*.printed_calls",
-        Kind::PrintedCalls,
+        KeyType::PrintedCalls,
         "Whether a tool call that a model prints as text is run. Small local models may need it.",
     ),
     theirs(
@@ -394,82 +481,84 @@ pub const KEYS: &[Key] = &[
     ),
     theirs(
         "provider.*.thinking",
-        Kind::Thinking,
+        KeyType::Thinking,
         "How much a model is asked to think before it answers, where its server has a word for that (`ropewalk doctor` says where not); it costs output tokens beyond `limits.output_tokens`.",
     ),
     theirs(
         "provider.*.parallel",
-        Kind::Parallel,
+        KeyType::Parallel,
         "Requests that its server gets at a time; others wait for their turn, visibly.",
     ),
     theirs(
         "provider.*.models.*.context",
-        Kind::Tokens { field: |facts| &mut facts.context },
+        KeyType::Tokens { field: |facts| &mut facts.context },
         "As above, of one model.",
     ),
     theirs(
         "provider.*.models.*.output",
-        Kind::Tokens { field: |facts| &mut facts.output },
+        KeyType::Tokens { field: |facts| &mut facts.output },
         "As above, of one model.",
     ),
-    theirs("provider.*.models.*.price", Kind::Price, "As above, of one model."),
+    theirs("provider.*.models.*.price", KeyType::Price, "As above, of one model."),
     theirs("provider.*.models.*.lean", LEAN, "As above, of one model."),
     theirs("provider.*.models.*.images", IMAGES, "As above, of one model."),
-    theirs("provider.*.models.*.thinking", Kind::Thinking, "As above, of one model."),
+    theirs("provider.*.models.*.thinking", KeyType::Thinking, "As above, of one model."),
     Key {
         name: "locked",
         description: "In `/etc/ropewalk/config.toml` only: keys that keep the value they have there, or their default, such as `mode`, `limits` or `provider.*.base_url`.",
         project: ProjectRule::Ignored,
-        kind: Kind::Locked,
+        kind: KeyType::Locked,
     },
 ];
 
 impl Key {
-    /// What it takes, for a table and for the sentence about a wrong type.
+    /// The accepted type, for a table and for the sentence about a wrong type.
     #[must_use]
     pub fn takes(&self) -> String {
         match self.kind {
-            Kind::Model => "text of the form `PROVIDER/NAME`".to_owned(),
-            Kind::Mode => {
+            KeyType::Model => "text of the form `PROVIDER/NAME`".to_owned(),
+            KeyType::Mode => {
                 let names: Vec<_> = Mode::ALL.iter().map(|m| format!("`{}`", m.as_str())).collect();
                 format!("one of {}", names.join(", "))
             }
-            Kind::OverFork => {
+            KeyType::OverFork => {
                 let names: Vec<_> =
                     OverFork::ALL.iter().map(|o| format!("`{}`", o.as_str())).collect();
                 format!("one of {}", names.join(", "))
             }
-            Kind::Thinking => {
+            KeyType::Thinking => {
                 let names: Vec<_> =
                     Thinking::ALL.iter().map(|t| format!("`{}`", t.as_str())).collect();
                 format!("one of {}", names.join(", "))
             }
-            Kind::Tools | Kind::Variables => "a list of names".to_owned(),
-            Kind::Rules(_) => "a list of rules".to_owned(),
-            Kind::Mechanism | Kind::SelfCheck | Kind::Fact { .. } => "`true` or `false`".to_owned(),
-            Kind::Verify => "text in one line".to_owned(),
-            Kind::Locked => "a list of keys".to_owned(),
-            Kind::PromptFile | Kind::CaFile => "a path".to_owned(),
-            Kind::PromptAppend | Kind::Log => "text".to_owned(),
-            Kind::Limit { least, most, .. }
-            | Kind::Keep { least, most, .. }
-            | Kind::CommandBound { least, most, .. } => {
+            KeyType::Tools | KeyType::Variables => "a list of names".to_owned(),
+            KeyType::Rules(_) => "a list of rules".to_owned(),
+            KeyType::Mechanism | KeyType::SelfCheck | KeyType::Team | KeyType::Fact { .. } => "`true` or `false`".to_owned(),
+            KeyType::Verify => "text in one line".to_owned(),
+            KeyType::Locked => "a list of keys".to_owned(),
+            KeyType::PromptFile | KeyType::CaFile => "a path".to_owned(),
+            KeyType::Board => "a path, or a URL that begins with `postgres://`".to_owned(),
+            KeyType::PromptAppend | KeyType::Log => "text".to_owned(),
+            KeyType::Limit { least, most, .. }
+            | KeyType::Keep { least, most, .. }
+            | KeyType::CommandBound { least, most, .. }
+            | KeyType::TeamBound { least, most, .. } => {
                 format!("a whole number from {least} to {most}")
             }
-            Kind::Protocol => "the name of a protocol".to_owned(),
-            Kind::BaseUrl => {
+            KeyType::Protocol => "the name of a protocol".to_owned(),
+            KeyType::BaseUrl => {
                 "a URL with `http://` or `https://` and without user, password, query or fragment"
                     .to_owned()
             }
-            Kind::KeyCommand => {
+            KeyType::KeyCommand => {
                 "text, or a list of texts: a program and its arguments".to_owned()
             }
-            Kind::Header => "text without line breaks".to_owned(),
-            Kind::Tokens { .. } => format!("a whole number from {} to {}", TOKENS.0, TOKENS.1),
-            Kind::PrintedCalls => "`true` or `false`".to_owned(),
-            Kind::Parallel => format!("a whole number from {} to {}", PARALLEL.0, PARALLEL.1),
-            Kind::Price => "a list of 2 to 4 numbers from 0 to 100000".to_owned(),
-            Kind::KeyVariable => {
+            KeyType::Header => "text without line breaks".to_owned(),
+            KeyType::Tokens { .. } => format!("a whole number from {} to {}", TOKENS.0, TOKENS.1),
+            KeyType::PrintedCalls => "`true` or `false`".to_owned(),
+            KeyType::Parallel => format!("a whole number from {} to {}", PARALLEL.0, PARALLEL.1),
+            KeyType::Price => "a list of 2 to 4 numbers from 0 to 100000".to_owned(),
+            KeyType::KeyVariable => {
                 "the name of an environment variable in capitals, such as `ANTHROPIC_API_KEY`, never the key itself"
                     .to_owned()
             }
@@ -480,23 +569,35 @@ impl Key {
     #[must_use]
     pub fn default_value(&self) -> KeyDefault {
         match self.kind {
-            Kind::Model => KeyDefault::Unset("by the keys in the environment"),
-            Kind::Mode => KeyDefault::Value(format!("\"{}\"", Mode::default().as_str())),
-            Kind::Tools => KeyDefault::Unset("all tools"),
-            Kind::Mechanism => KeyDefault::Value("true".to_owned()),
-            Kind::PrintedCalls | Kind::SelfCheck => KeyDefault::Value("false".to_owned()),
-            Kind::Parallel => KeyDefault::Unset("1 on this machine, elsewhere no bound"),
-            Kind::OverFork => KeyDefault::Value(format!("\"{}\"", OverFork::default().as_str())),
-            Kind::CommandBound { field, .. } => {
+            KeyType::Model => KeyDefault::Unset("by the keys in the environment"),
+            KeyType::Mode => KeyDefault::Value(format!("\"{}\"", Mode::default().as_str())),
+            KeyType::Tools => KeyDefault::Unset("all tools"),
+            KeyType::Mechanism => KeyDefault::Value("true".to_owned()),
+            KeyType::PrintedCalls | KeyType::SelfCheck | KeyType::Team => {
+                KeyDefault::Value("false".to_owned())
+            }
+            KeyType::Parallel => KeyDefault::Unset("1 on this machine, elsewhere no bound"),
+            KeyType::OverFork => KeyDefault::Value(format!("\"{}\"", OverFork::default().as_str())),
+            KeyType::CommandBound { field, .. } => {
                 let mut bounds = CommandBounds::DEFAULT;
                 match *field(&mut bounds) {
                     0 => KeyDefault::Unset("by the machine's memory"),
                     number => KeyDefault::Value(number.to_string()),
                 }
             }
-            Kind::Rules(_) | Kind::Locked | Kind::Variables => KeyDefault::Value("[]".to_owned()),
-            Kind::Log => KeyDefault::Value(format!("\"{DEFAULT_LOG}\"")),
-            Kind::Limit { field, .. } => {
+            KeyType::TeamBound { field, .. } => {
+                let mut bounds = TeamBounds::DEFAULT;
+                match *field(&mut bounds) {
+                    SessionLimits::NO_TOKENS => KeyDefault::Unset("no budget"),
+                    number => KeyDefault::Value(number.to_string()),
+                }
+            }
+            KeyType::Board => KeyDefault::Unset("a file in the state folder for each set of roots"),
+            KeyType::Rules(_) | KeyType::Locked | KeyType::Variables => {
+                KeyDefault::Value("[]".to_owned())
+            }
+            KeyType::Log => KeyDefault::Value(format!("\"{DEFAULT_LOG}\"")),
+            KeyType::Limit { field, .. } => {
                 let mut limits = SessionLimits::DEFAULT;
                 match *field(&mut limits) {
                     SessionLimits::OWN_OUTPUT => {
@@ -505,22 +606,22 @@ impl Key {
                     number => KeyDefault::Value(number.to_string()),
                 }
             }
-            Kind::Keep { field, .. } => {
-                let mut keep = Keep::DEFAULT;
+            KeyType::Keep { field, .. } => {
+                let mut keep = SessionRetention::DEFAULT;
                 KeyDefault::Value(field(&mut keep).to_string())
             }
-            Kind::Protocol | Kind::BaseUrl | Kind::KeyVariable => {
+            KeyType::Protocol | KeyType::BaseUrl | KeyType::KeyVariable => {
                 KeyDefault::Unset("set for the built-in providers")
             }
-            Kind::Tokens { .. } | Kind::Price => KeyDefault::Unset("known for some models"),
-            Kind::Thinking => KeyDefault::Unset("`off`: nothing is asked for"),
-            Kind::Fact { unset, .. } => KeyDefault::Unset(unset),
-            Kind::CaFile
-            | Kind::Verify
-            | Kind::PromptFile
-            | Kind::PromptAppend
-            | Kind::KeyCommand
-            | Kind::Header => KeyDefault::Unset("none"),
+            KeyType::Tokens { .. } | KeyType::Price => KeyDefault::Unset("known for some models"),
+            KeyType::Thinking => KeyDefault::Unset("`off`: nothing is asked for"),
+            KeyType::Fact { unset, .. } => KeyDefault::Unset(unset),
+            KeyType::CaFile
+            | KeyType::Verify
+            | KeyType::PromptFile
+            | KeyType::PromptAppend
+            | KeyType::KeyCommand
+            | KeyType::Header => KeyDefault::Unset("none"),
         }
     }
 
@@ -533,43 +634,46 @@ impl Key {
 
     /// True if it is a list of rules.
     pub(crate) fn is_rules(&self) -> bool {
-        matches!(self.kind, Kind::Rules(_))
+        matches!(self.kind, KeyType::Rules(_))
     }
 
     /// Why no editor may set it, if none may: what an editor says may come from a repository's own settings.
     pub(crate) fn not_for_editors(&self) -> Option<&'static str> {
         match self.kind {
-            Kind::KeyCommand | Kind::Verify => Some("it starts a program"),
-            Kind::CaFile => Some("it says whom to trust"),
-            Kind::Variables => Some("it gives away what you keep there"),
+            KeyType::KeyCommand | KeyType::Verify => Some("it starts a program"),
+            KeyType::CaFile => Some("it says whom to trust"),
+            KeyType::Board => Some("it says where your work goes"),
+            KeyType::Variables => Some("it gives away what you keep there"),
             _ => None,
         }
     }
 
     /// True if only the system's file sets it.
     pub(crate) fn locks_keys(&self) -> bool {
-        matches!(self.kind, Kind::Locked)
+        matches!(self.kind, KeyType::Locked)
     }
 
     /// True if the value is text, so that a flag's value needs no quotes whatever it looks like.
     pub(crate) fn is_text(&self) -> bool {
         !matches!(
             self.kind,
-            Kind::Tools
-                | Kind::Rules(_)
-                | Kind::Mechanism
-                | Kind::SelfCheck
-                | Kind::Locked
-                | Kind::KeyCommand
-                | Kind::Tokens { .. }
-                | Kind::Price
-                | Kind::PrintedCalls
-                | Kind::Fact { .. }
-                | Kind::Parallel
-                | Kind::Variables
-                | Kind::CommandBound { .. }
-                | Kind::Limit { .. }
-                | Kind::Keep { .. }
+            KeyType::Tools
+                | KeyType::Rules(_)
+                | KeyType::Mechanism
+                | KeyType::SelfCheck
+                | KeyType::Locked
+                | KeyType::KeyCommand
+                | KeyType::Tokens { .. }
+                | KeyType::Price
+                | KeyType::PrintedCalls
+                | KeyType::Fact { .. }
+                | KeyType::Parallel
+                | KeyType::Variables
+                | KeyType::CommandBound { .. }
+                | KeyType::Team
+                | KeyType::TeamBound { .. }
+                | KeyType::Limit { .. }
+                | KeyType::Keep { .. }
         )
     }
 }
@@ -614,7 +718,7 @@ pub(crate) fn segments<'a>(path: &[&'a str], key: &'a str, is_table: bool) -> Ve
         let split = match holds_dotted_names(&whole) {
             true if whole.last() == Some(&"models") && !is_table => rest.rsplit_once('.'),
             true => None,
-            // What lies deeper is unknown anyway.
+            // A deeper key is unknown anyway.
             false if whole.len() >= path.len() + MAX_DEPTH - 1 => None,
             false => rest.split_once('.'),
         };
@@ -626,8 +730,7 @@ pub(crate) fn segments<'a>(path: &[&'a str], key: &'a str, is_table: bool) -> Ve
     whole.split_off(path.len())
 }
 
-/// What a path leads to.
-pub(crate) enum Found {
+pub(crate) enum KeyPath {
     Key(&'static Key),
     /// A table that holds keys.
     Table,
@@ -635,17 +738,17 @@ pub(crate) enum Found {
 }
 
 /// Looks a path up, one segment after the other.
-pub(crate) fn find(path: &[String]) -> Found {
+pub(crate) fn find(path: &[String]) -> KeyPath {
     for key in KEYS {
         let mut pattern = key.name.split('.');
         let matches = path
             .iter()
             .all(|segment| pattern.next().is_some_and(|wanted| wanted == "*" || wanted == segment));
         if matches {
-            return if pattern.next().is_none() { Found::Key(key) } else { Found::Table };
+            return if pattern.next().is_none() { KeyPath::Key(key) } else { KeyPath::Table };
         }
     }
-    Found::Unknown
+    KeyPath::Unknown
 }
 
 /// True if a pattern with `*` for a name fits a key or a table of keys.

@@ -2,18 +2,19 @@
 //!
 //! The layers, lowest first:
 //!
-//! 1. built-in defaults ([`KEYS`], [`SessionLimits::DEFAULT`], [`Keep::DEFAULT`], [`MODEL_DEFAULTS`], [`PROVIDER_PRESETS`]);
+//! 1. built-in defaults ([`KEYS`], [`SessionLimits::DEFAULT`], [`SessionRetention::DEFAULT`], [`MODEL_DEFAULTS`], [`PROVIDER_PRESETS`]);
 //! 2. `/etc/ropewalk/config.toml` (Unix only), which may lock keys;
 //! 3. `~/.config/ropewalk/config.toml`, or `$XDG_CONFIG_HOME/ropewalk/config.toml`;
 //! 4. `rules.toml` beside it, which holds only `allow`, `ask` and `deny`;
 //! 5. `.ropewalk/config.toml` of each root, which may only make things **stricter**,
 //!    unless the user trusts the folder with what else it asks for ([`trust`]);
 //! 6. `initializationOptions`, then the settings of `workspace/didChangeConfiguration`;
-//! 7. command-line flags, `-c key=value`.
+//! 7. the variable [`BOARD_VARIABLE`], for the one key that it is about;
+//! 8. command-line flags, `-c key=value`.
 //!
 //! A layer's value stands in for that of the layers below; only rules add up.
-//! What a project makes stricter holds against everything below it. It gives way only to what the
-//! user chose explicitly, for this editor or this run: layers 6 and 7. A locked key has its value from
+//! A project's stricter setting holds against everything below it. It gives way only to what the
+//! user chose explicitly, for this editor or this run: layers 6 to 8. A locked key has its value from
 //! layers 1 and 2 alone. A lock that can't be read doesn't hold, which is said to everybody.
 //!
 //! [`Config::build`] is a pure function of its arguments, so applying an edit means building again.
@@ -21,7 +22,7 @@
 //!
 //! Deliberately not here: values of keys (only the *names* of the variables that hold them),
 //! watching files (only the list of what to watch), asking whether a folder is trusted, and any
-//! knowledge of which tools, mechanisms or protocols exist: those come from the caller ([`Known`]).
+//! knowledge of which tools, mechanisms or protocols exist: those come from the caller ([`KnownNames`]).
 
 mod instructions;
 mod keys;
@@ -31,6 +32,7 @@ mod problem;
 mod resolve;
 mod rules;
 mod sources;
+mod team;
 mod toml_text;
 pub mod trust;
 mod value;
@@ -39,17 +41,18 @@ use ropewalk_protocol::{Mode, OverFork, Price, SessionLimits, Thinking};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-use lock::Lock;
+use lock::KeyLock;
 
-pub use instructions::{Instructions, MAX_INSTRUCTIONS_BYTES};
+pub use instructions::{InstructionText, MAX_INSTRUCTIONS_BYTES};
 pub use keys::{KEYS, Key, KeyDefault, ProjectRule, markdown_table};
-pub use problem::{Layer, Problem, Source};
+pub use problem::{ConfigLayer, Problem, ValueSource};
 pub use rules::{RuleText, add_rule};
 pub use sources::{
-    Environment, Known, MAX_FILE_BYTES, RealEnvironment, Sources, cache_folder, own_folder,
+    Environment, KnownNames, MAX_FILE_BYTES, RealEnvironment, Sources, cache_folder, own_folder,
     rules_file, state_folder,
 };
-pub use trust::Untrusted;
+pub use team::{BOARD_VARIABLE, BoardAddress, MOST_TEAMMATES, TeamBounds, TeamConfig};
+pub use trust::TrustQuestion;
 
 /// Which model is used when none is configured: the first variable that is set in the environment
 /// and not empty decides. Data, so that another provider is one line.
@@ -85,9 +88,9 @@ pub const DEFAULT_LOG: &str = "info";
 /// A model, as in `anthropic/claude-sonnet-4-5`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ModelName {
-    /// What stands before the first `/`: a name in [`Config::providers`]. Never empty.
+    /// Text before the first `/`: a name in [`Config::providers`]. Never empty.
     pub provider: String,
-    /// What stands after it, given to the provider as it is; may contain `/`. Never empty.
+    /// Text after it, given to the provider as it is; may contain `/`. Never empty.
     pub name: String,
 }
 
@@ -115,20 +118,20 @@ impl std::fmt::Display for ModelName {
 /// not in [`Config::providers`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Provider {
-    /// The wire protocol; one of [`Known::protocols`] when the caller gave any.
+    /// The wire protocol; one of [`KnownNames::protocols`] when the caller gave any.
     pub protocol: String,
     /// `http://` or `https://`, without credentials, query, fragment or trailing slash.
     pub base_url: String,
     /// The name of the environment variable that holds the key; `None` sends none from there.
     pub api_key_env: Option<String>,
-    /// What prints the key, where the variable is not set. Only the user's own files, the system's and flags
+    /// Program that prints the key, where the variable is not set. Only the user's own files, the system's and flags
     /// can say it.
     pub api_key_command: Option<KeyCommand>,
     /// Headers of every request; their values may be secret.
     pub headers: BTreeMap<String, String>,
-    /// What holds for all of its models.
+    /// Facts that hold for all of its models.
     pub facts: ModelFacts,
-    /// What holds for some of them, by the name the provider knows.
+    /// Facts that hold for single models, by the name the provider knows.
     pub models: BTreeMap<String, ModelFacts>,
     /// True if calls that a model prints as text are run.
     pub printed_calls: bool,
@@ -137,7 +140,7 @@ pub struct Provider {
 }
 
 impl Provider {
-    /// What is configured of this model: its own facts before those of all.
+    /// Configured facts of this model: its own before those of all.
     #[must_use]
     pub fn facts_of(&self, model: &str) -> ModelFacts {
         let own = self.models.get(model).copied().unwrap_or_default();
@@ -161,16 +164,16 @@ pub enum KeyCommand {
     Program(Vec<String>),
 }
 
-/// What is configured of a model.
+/// Configured facts of a model.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ModelFacts {
     /// Tokens of prompt and reply together.
     pub context: Option<u32>,
     /// Tokens of the longest reply.
     pub output: Option<u32>,
-    /// What its tokens cost.
+    /// Price of its tokens.
     pub price: Option<Price>,
-    /// Whether it gets the lean set, whatever its context is.
+    /// True if it gets the lean set, whatever its context is.
     pub lean: Option<bool>,
     /// True if it is sent images.
     pub images: Option<bool>,
@@ -180,39 +183,39 @@ pub struct ModelFacts {
 
 /// Which sessions are kept. What has changes that wait for the user is kept in any case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Keep {
+pub struct SessionRetention {
     /// Days since a session was last used.
     pub days: u32,
     /// Megabytes of all sessions together, the newest first.
     pub megabytes: u32,
 }
 
-impl Keep {
+impl SessionRetention {
     /// The built-in bounds.
-    pub const DEFAULT: Keep = Keep { days: 90, megabytes: 512 };
+    pub const DEFAULT: SessionRetention = SessionRetention { days: 90, megabytes: 512 };
 }
 
-impl Default for Keep {
+impl Default for SessionRetention {
     fn default() -> Self {
-        Keep::DEFAULT
+        SessionRetention::DEFAULT
     }
 }
 
 /// How commands run, and what they may use.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Commands {
+pub struct CommandConfig {
     /// Where they run.
     pub over_fork: OverFork,
-    /// What they may use.
+    /// Bounds of their memory, disk and caches.
     pub bounds: CommandBounds,
     /// Variables that they are given beside those that all are.
     pub environment: Vec<String>,
 }
 
-/// What commands may use, in megabytes.
+/// Bounds of commands, in megabytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CommandBounds {
-    /// What a session's commands write before it is accepted; 0 goes by the machine's memory.
+    /// Most that a session's commands write before it is accepted; 0 goes by the machine's memory.
     pub layer_megabytes: u32,
     /// The memory of one command and all it starts; 0 goes by the machine's memory.
     pub memory_megabytes: u32,
@@ -255,9 +258,14 @@ pub struct Config {
     /// Bounds.
     pub limits: SessionLimits,
     /// Which sessions are kept.
-    pub keep: Keep,
+    pub keep: SessionRetention,
     /// How commands run.
-    pub commands: Commands,
+    pub commands: CommandConfig,
+    /// Configuration of teams.
+    pub team: TeamConfig,
+    /// Every board that a layer that counts names, also where a higher layer names another in its place: their
+    /// passwords are for no command and no output.
+    pub boards: Vec<BoardAddress>,
     /// Rules of calls that need no approval: those of all layers, lowest first.
     pub allow: Vec<RuleText>,
     /// Rules of calls that need one, likewise; a project may add to them.
@@ -282,16 +290,16 @@ pub struct Config {
     /// Files whose appearance, change or removal calls for building again: the files of the layers,
     /// the store of trust and the instructions, present or not, and `system_prompt_file`.
     pub watched: Vec<PathBuf>,
-    /// What the projects ask for that the user has neither trusted nor refused: ignored, and to be
+    /// Wishes of projects that the user has neither trusted nor refused: ignored, and to be
     /// asked about. In the order of the roots.
-    pub untrusted: Vec<Untrusted>,
+    pub untrusted: Vec<TrustQuestion>,
     /// Instructions to the model, the user's own before those of the roots; none with
     /// `mechanisms.instructions = false`.
-    pub instructions: Vec<Instructions>,
+    pub instructions: Vec<InstructionText>,
     /// The user's folders that may hold skills, prompt commands and subagent types, the first before the others.
     pub user_folders: Vec<PathBuf>,
-    locks: Vec<Lock>,
-    provenance: BTreeMap<String, Source>,
+    locks: Vec<KeyLock>,
+    provenance: BTreeMap<String, ValueSource>,
 }
 
 impl Config {
@@ -305,19 +313,19 @@ impl Config {
     /// Where the value of a key came from. `key` is dotted, snake_case, as in `limits.steps`,
     /// `provider.local.base_url` or `mechanisms.todos`. What no layer set is built in.
     #[must_use]
-    pub fn provenance(&self, key: &str) -> Source {
-        self.provenance.get(key).cloned().unwrap_or_else(Source::built_in)
+    pub fn provenance(&self, key: &str) -> ValueSource {
+        self.provenance.get(key).cloned().unwrap_or_else(ValueSource::built_in)
     }
 
-    /// What locks a key, dotted as for [`Config::provenance`]: a locked key has the value that the
+    /// Source that locks a key, dotted as for [`Config::provenance`]: a locked key has the value that the
     /// system's file or the code gives it, and nothing at run time may change it either.
     #[must_use]
-    pub fn is_locked(&self, key: &str) -> Option<&Source> {
+    pub fn is_locked(&self, key: &str) -> Option<&ValueSource> {
         self.locks.iter().find(|lock| lock.holds(key)).map(|lock| &lock.source)
     }
 
     /// The locks as written, such as `provider.*.base_url`, each with its place.
-    pub fn locks(&self) -> impl Iterator<Item = (&str, &Source)> {
+    pub fn locks(&self) -> impl Iterator<Item = (&str, &ValueSource)> {
         self.locks.iter().map(|lock| (&*lock.pattern, &lock.source))
     }
 
@@ -325,6 +333,12 @@ impl Config {
     #[must_use]
     pub fn model_provider(&self) -> Option<&Provider> {
         self.providers.get(&self.model.as_ref()?.provider)
+    }
+
+    /// Puts a board in the place of the one named before, whose password stays a secret.
+    fn name_board(&mut self, address: Option<BoardAddress>) {
+        self.boards.extend(address.clone());
+        self.team.board = address;
     }
 
     /// True if a mechanism is on; it is unless it was switched off.

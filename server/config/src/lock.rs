@@ -1,17 +1,17 @@
 //! A lock: keys that only the system's file sets.
 
-use crate::problem::Source;
+use crate::problem::ValueSource;
 
 /// One lock.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Lock {
+pub(crate) struct KeyLock {
     /// As written, such as `mode`, `limits` or `provider.*.base_url`.
     pub(crate) pattern: String,
     /// Where.
-    pub(crate) source: Source,
+    pub(crate) source: ValueSource,
 }
 
-impl Lock {
+impl KeyLock {
     /// True if it locks a key. A pattern locks what it names and all that lies below; `*` stands for
     /// one name.
     pub(crate) fn holds(&self, key: &str) -> bool {

@@ -7,10 +7,10 @@ use crate::sources::{self, Environment};
 
 /// A layer of the configuration, lowest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Layer {
+pub enum ConfigLayer {
     /// Defaults in the code.
     BuiltIn,
-    /// A default picked because a variable is set in the environment.
+    /// A variable of the environment, or a default picked because one is set.
     Environment,
     /// `/etc/ropewalk/config.toml`, which may lock keys.
     System,
@@ -31,18 +31,18 @@ pub enum Layer {
     Flag,
 }
 
-impl Layer {
+impl ConfigLayer {
     /// True if the layer is JSON from an editor, where keys may be camelCase.
     pub(crate) fn is_client(self) -> bool {
-        matches!(self, Layer::InitializationOptions | Layer::Settings)
+        matches!(self, ConfigLayer::InitializationOptions | ConfigLayer::Settings)
     }
 }
 
 /// Where one value came from. Its `Display` is short, as in `~/.config/ropewalk/config.toml:3`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Source {
+pub struct ValueSource {
     /// The layer.
-    pub layer: Layer,
+    pub layer: ConfigLayer,
     /// The file, for layers that are files.
     pub file: Option<PathBuf>,
     /// The line in the file, from 1, when known.
@@ -51,26 +51,30 @@ pub struct Source {
     pub name: String,
 }
 
-impl Source {
-    pub(crate) fn built_in() -> Source {
-        Source::named(Layer::BuiltIn, "built in")
+impl ValueSource {
+    pub(crate) fn built_in() -> ValueSource {
+        ValueSource::named(ConfigLayer::BuiltIn, "built in")
     }
 
-    pub(crate) fn named(layer: Layer, name: impl Into<String>) -> Source {
-        Source { layer, file: None, line: None, name: name.into() }
+    pub(crate) fn named(layer: ConfigLayer, name: impl Into<String>) -> ValueSource {
+        ValueSource { layer, file: None, line: None, name: name.into() }
     }
 
-    pub(crate) fn of_file(layer: Layer, file: PathBuf, environment: &dyn Environment) -> Source {
+    pub(crate) fn of_file(
+        layer: ConfigLayer,
+        file: PathBuf,
+        environment: &dyn Environment,
+    ) -> ValueSource {
         let name = sources::abbreviated(&file, environment.home().as_deref());
-        Source { layer, file: Some(file), line: None, name }
+        ValueSource { layer, file: Some(file), line: None, name }
     }
 
-    pub(crate) fn at(&self, line: Option<usize>) -> Source {
-        Source { line, ..self.clone() }
+    pub(crate) fn at(&self, line: Option<usize>) -> ValueSource {
+        ValueSource { line, ..self.clone() }
     }
 }
 
-impl fmt::Display for Source {
+impl fmt::Display for ValueSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.line {
             Some(line) => write!(f, "{}:{line}", self.name),
@@ -83,7 +87,7 @@ impl fmt::Display for Source {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
     /// Where.
-    pub source: Source,
+    pub source: ValueSource,
     /// The key it is about, as written, shortened and with control characters escaped.
     pub key: Option<String>,
     /// One sentence for the user: what is wrong, where, and what to do. It never repeats a value

@@ -14,35 +14,40 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::ErrorKind;
 use std::path::Path;
 
-use crate::keys::{self, Found, Key, ProjectRule};
-use crate::problem::{Layer, Problem, Source, shown};
+use crate::keys::{self, Key, KeyPath, ProjectRule};
+use crate::problem::{ConfigLayer, Problem, ValueSource, shown};
 use crate::sources::{self, Environment, MAX_FILE_BYTES, Sources};
-use crate::value::{Entry, Value};
-use crate::{Commands, Config, DEFAULT_LOG, Keep, PROVIDER_PRESETS, toml_text};
-use crate::{KeyCommand, ModelFacts};
+use crate::value::{TableEntry, Value};
+use crate::{BOARD_VARIABLE, KeyCommand, ModelFacts, TeamConfig};
+use crate::{CommandConfig, Config, DEFAULT_LOG, PROVIDER_PRESETS, SessionRetention, toml_text};
 use project::{Project, Wish};
 use ropewalk_protocol::{Mode, SessionLimits};
 
-use check::{ProviderField, Refusal, Setting};
+use check::{ProviderField, Setting, ValueRefusal};
 
 /// Problems told of one layer; a file full of nonsense must not become a flood.
 const MOST_PROBLEMS: usize = 20;
 
 pub(crate) fn build(sources: &Sources, environment: &dyn Environment) -> Config {
-    let mut builder = Builder::new(sources, environment);
+    let mut builder = ConfigBuilder::new(sources, environment);
     for file in Sources::files(environment) {
         builder.file(file, None);
     }
     builder.projects();
     let clients = [
-        (Layer::InitializationOptions, "initializationOptions", &sources.initialization_options),
-        (Layer::Settings, "the editor's settings", &sources.settings),
+        (
+            ConfigLayer::InitializationOptions,
+            "initializationOptions",
+            &sources.initialization_options,
+        ),
+        (ConfigLayer::Settings, "the editor's settings", &sources.settings),
     ];
     for (layer, name, json) in clients {
         if let Some(json) = json {
-            builder.client(Source::named(layer, name), json);
+            builder.client(ValueSource::named(layer, name), json);
         }
     }
+    builder.variables();
     builder.flags(&sources.flags);
     builder.finish()
 }
@@ -71,12 +76,12 @@ impl Draft {
     }
 }
 
-struct Builder<'a> {
+struct ConfigBuilder<'a> {
     sources: &'a Sources,
     environment: &'a dyn Environment,
     config: Config,
     drafts: BTreeMap<String, Draft>,
-    /// What the layers below the projects say, against which each project is measured.
+    /// Settings of the layers below the projects, against which each project is measured.
     own: Option<Config>,
     /// The project whose file is being read.
     project: Option<Project>,
@@ -84,7 +89,7 @@ struct Builder<'a> {
     told: usize,
 }
 
-impl<'a> Builder<'a> {
+impl<'a> ConfigBuilder<'a> {
     fn new(sources: &'a Sources, environment: &'a dyn Environment) -> Self {
         let config = Config {
             model: None,
@@ -99,8 +104,10 @@ impl<'a> Builder<'a> {
             tools: None,
             mechanisms: BTreeMap::new(),
             limits: SessionLimits::DEFAULT,
-            keep: Keep::DEFAULT,
-            commands: Commands::default(),
+            keep: SessionRetention::DEFAULT,
+            commands: CommandConfig::default(),
+            team: TeamConfig::DEFAULT,
+            boards: Vec::new(),
             allow: Vec::new(),
             ask: Vec::new(),
             deny: Vec::new(),
@@ -130,10 +137,10 @@ impl<'a> Builder<'a> {
                 ((*name).to_owned(), draft)
             })
             .collect();
-        Builder { sources, environment, config, drafts, own: None, project: None, told: 0 }
+        ConfigBuilder { sources, environment, config, drafts, own: None, project: None, told: 0 }
     }
 
-    fn problem(&mut self, source: &Source, key: Option<String>, sentence: String) {
+    fn problem(&mut self, source: &ValueSource, key: Option<String>, sentence: String) {
         self.told += 1;
         if self.told <= MOST_PROBLEMS {
             self.config.problems.push(Problem { source: source.clone(), key, sentence });
@@ -155,13 +162,13 @@ impl<'a> Builder<'a> {
     // Layers.
 
     /// Reads one file; with a root, only if it lies in it.
-    fn file(&mut self, source: Source, root: Option<&Path>) {
+    fn file(&mut self, source: ValueSource, root: Option<&Path>) {
         self.told = 0;
         let Some(path) = source.file.clone() else { return };
         self.config.watched.push(path.clone());
         let bytes = match root {
             Some(root) => self.environment.read_inside(root, &path, MAX_FILE_BYTES + 1),
-            None if source.layer == Layer::System => {
+            None if source.layer == ConfigLayer::System => {
                 self.environment.read_system(&path, MAX_FILE_BYTES + 1)
             }
             None => self.environment.read(&path, MAX_FILE_BYTES + 1),
@@ -203,7 +210,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    fn client(&mut self, source: Source, json: &serde_json::Value) {
+    fn client(&mut self, source: ValueSource, json: &serde_json::Value) {
         self.told = 0;
         match Value::from_json(&section(json), 0) {
             Value::Table(entries) => self.table(&source, &mut Vec::new(), entries),
@@ -218,9 +225,23 @@ impl<'a> Builder<'a> {
         }
     }
 
+    /// Reads the variables that stand for a key.
+    fn variables(&mut self) {
+        self.told = 0;
+        let Some(text) = self.environment.var(BOARD_VARIABLE).filter(|text| !text.is_empty())
+        else {
+            return;
+        };
+        let path = ["team", "board"].map(str::to_owned);
+        if let KeyPath::Key(key) = keys::find(&path) {
+            let source = ValueSource::named(ConfigLayer::Environment, BOARD_VARIABLE);
+            self.key(&source, key, &path, Value::Text(text));
+        }
+    }
+
     fn flags(&mut self, flags: &[String]) {
         self.told = 0;
-        let source = Source::named(Layer::Flag, "-c");
+        let source = ValueSource::named(ConfigLayer::Flag, "-c");
         for flag in flags {
             // The whole argument is never repeated: it may hold what was meant to stay secret.
             let Some((key, text)) = flag.split_once('=') else {
@@ -233,7 +254,7 @@ impl<'a> Builder<'a> {
             let text = text.trim();
             let parts = keys::segments(&[], key.trim(), text.starts_with('{'));
             let path: Vec<String> = parts.iter().map(|part| part.trim().to_owned()).collect();
-            let wants_text = matches!(keys::find(&path), Found::Key(key) if key.is_text());
+            let wants_text = matches!(keys::find(&path), KeyPath::Key(key) if key.is_text());
             let value = match toml_text::parse_value(text) {
                 Some(value @ Value::Text(_)) => value,
                 Some(value) if !wants_text => value,
@@ -251,14 +272,17 @@ impl<'a> Builder<'a> {
     // Keys.
 
     /// Goes through a table; `path` leads to it. As deep as the known keys are, no deeper.
-    fn table(&mut self, source: &Source, path: &mut Vec<String>, entries: Vec<Entry>) {
+    fn table(&mut self, source: &ValueSource, path: &mut Vec<String>, entries: Vec<TableEntry>) {
         let client = source.layer.is_client();
-        for Entry { key: written, line, value } in entries {
+        for TableEntry { key: written, line, value } in entries {
             let source = source.at(line);
             let key_of_client =
                 |known: &String| *known == written || *known == keys::snake(&written);
-            if client && path.is_empty() && self.sources.known.client_keys.iter().any(key_of_client)
-            {
+            // A key of the client's own may be a table's too, told apart by its value.
+            let is_keys = matches!(value, Value::Table(_))
+                && matches!(keys::find(&[keys::snake(&written)]), KeyPath::Table);
+            let is_own = self.sources.known.client_keys.iter().any(key_of_client);
+            if client && path.is_empty() && is_own && !is_keys {
                 continue;
             }
             // The names of providers are the user's; everything else is snake_case.
@@ -276,10 +300,10 @@ impl<'a> Builder<'a> {
             let own_name = keys::holds_own_names(&names);
             path.push(if client && !own_name { keys::snake(&written) } else { written });
             match (keys::find(path), value) {
-                (Found::Key(_) | Found::Table, Value::Null) => {}
-                (Found::Key(key), value) => self.key(&source, key, path, value),
-                (Found::Table, Value::Table(entries)) => self.table(&source, path, entries),
-                (Found::Table, other) => {
+                (KeyPath::Key(_) | KeyPath::Table, Value::Null) => {}
+                (KeyPath::Key(key), value) => self.key(&source, key, path, value),
+                (KeyPath::Table, Value::Table(entries)) => self.table(&source, path, entries),
+                (KeyPath::Table, other) => {
                     let key = shown(&path.join("."));
                     let sentence = format!(
                         "`{key}` in {source} should be a table of keys, not {}; it is ignored",
@@ -287,13 +311,13 @@ impl<'a> Builder<'a> {
                     );
                     self.problem(&source, Some(key), sentence);
                 }
-                (Found::Unknown, _) => self.unknown(&source, path),
+                (KeyPath::Unknown, _) => self.unknown(&source, path),
             }
             path.pop();
         }
     }
 
-    fn unknown(&mut self, source: &Source, path: &[String]) {
+    fn unknown(&mut self, source: &ValueSource, path: &[String]) {
         // A suggestion takes time, and past the bound nobody reads it.
         if self.told > MOST_PROBLEMS {
             return;
@@ -327,13 +351,13 @@ impl<'a> Builder<'a> {
     }
 
     /// Sets one key, if the layer may and the value will do.
-    fn key(&mut self, source: &Source, key: &Key, path: &[String], value: Value) {
+    fn key(&mut self, source: &ValueSource, key: &Key, path: &[String], value: Value) {
         let dotted = path.join(".");
         let name = shown(&dotted);
-        if source.layer != Layer::System {
+        if source.layer != ConfigLayer::System {
             let why = if key.locks_keys() {
                 Some("only /etc/ropewalk/config.toml locks keys".to_owned())
-            } else if source.layer == Layer::Project && key.project == ProjectRule::Ignored {
+            } else if source.layer == ConfigLayer::Project && key.project == ProjectRule::Ignored {
                 let own = self.own_file();
                 Some(format!("it is about more than this project; put it into {own}"))
             } else if let Some(why) = key.not_for_editors().filter(|_| source.layer.is_client()) {
@@ -348,7 +372,7 @@ impl<'a> Builder<'a> {
                 return self.problem(source, Some(name), sentence);
             }
         }
-        if source.layer == Layer::Rules && !key.is_rules() {
+        if source.layer == ConfigLayer::Rules && !key.is_rules() {
             let own = self.own_file();
             let sentence = format!(
                 "`{name}` in {source} is ignored: that file holds only `allow`, `ask` and `deny`; put it into {own}"
@@ -359,7 +383,7 @@ impl<'a> Builder<'a> {
         if source.layer.is_client() && key.is_text() && value == Value::Text(String::new()) {
             return;
         }
-        let context = check::Context {
+        let context = check::CheckContext {
             name: path.get(1).map_or("", String::as_str),
             source,
             known: &self.sources.known,
@@ -367,21 +391,21 @@ impl<'a> Builder<'a> {
         };
         let (setting, mut refusals) = check::check(key, value, &context);
         if let Some(setting) = setting {
-            if source.layer == Layer::Project {
+            if source.layer == ConfigLayer::Project {
                 let wish = Wish { path: path.to_vec(), setting, source: source.clone() };
                 refusals.extend(self.wish(wish).err());
             } else {
                 self.set(path, setting, source);
             }
         }
-        for Refusal(words) in refusals {
+        for ValueRefusal(words) in refusals {
             let sentence = format!("`{name}` in {source} {words}");
             self.problem(source, Some(name.clone()), sentence);
         }
     }
 
     /// Sets a key, and says where its value came from.
-    fn set(&mut self, path: &[String], setting: Setting, source: &Source) {
+    fn set(&mut self, path: &[String], setting: Setting, source: &ValueSource) {
         self.assign(path, setting);
         self.config.provenance.insert(path.join("."), source.clone());
     }
@@ -393,9 +417,7 @@ impl<'a> Builder<'a> {
             Setting::Model(model) => config.model = Some(model),
             Setting::Mode(mode) => config.mode = mode,
             Setting::Tools(names) => config.tools = Some(names),
-            Setting::Switch(on) => {
-                config.mechanisms.insert(name, on);
-            }
+            Setting::Switch(on) => drop(config.mechanisms.insert(name, on)),
             Setting::Locks(locks) => config.locks = locks,
             Setting::Rules(list, rules) => list.add(config, rules),
             Setting::PromptFile(path) => config.system_prompt_file = Some(path),
@@ -410,6 +432,9 @@ impl<'a> Builder<'a> {
             Setting::OverFork(over_fork) => config.commands.over_fork = over_fork,
             Setting::CommandBound(field, number) => *field(&mut config.commands.bounds) = number,
             Setting::Variables(names) => config.commands.environment = names,
+            Setting::Team(on) => config.team.enabled = on,
+            Setting::TeamBound(field, number) => *field(&mut config.team.bounds) = number,
+            Setting::Board(address) => config.name_board(address),
             Setting::KeyCommand(command) => {
                 self.drafts.entry(name).or_default().api_key_command = command;
             }
@@ -448,8 +473,8 @@ impl<'a> Builder<'a> {
     }
 }
 
-/// What editors send: the section itself, an object with the section below its name, or keys that begin with the
-/// name of the section, as `"ropewalk.model"`.
+/// Settings as editors send them: the section itself, an object with the section below its name, or keys that begin
+/// with the name of the section, as `"ropewalk.model"`.
 fn section(json: &serde_json::Value) -> Cow<'_, serde_json::Value> {
     const PREFIX: &str = "ropewalk.";
     let whole = json.get("ropewalk");

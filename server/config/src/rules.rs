@@ -8,7 +8,7 @@ use toml_edit::{Array, DocumentMut, Formatted, Item, Table, Value};
 
 use crate::Config;
 use crate::private_file;
-use crate::problem::{Source, turns_text};
+use crate::problem::{ValueSource, turns_text};
 
 /// The characters of the longest rule.
 pub(crate) const LONGEST_RULE: usize = 2_000;
@@ -26,7 +26,7 @@ pub struct RuleText {
     /// Examples that it must not match.
     pub refuses: Vec<String>,
     /// Where it stands, with its own line where the layer has lines.
-    pub source: Source,
+    pub source: ValueSource,
 }
 
 /// One of the three lists of rules.

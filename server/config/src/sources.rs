@@ -1,11 +1,11 @@
-//! What a configuration is built from: the files and where they lie, the editor's settings, the
+//! Sources of a configuration: the files and where they lie, the editor's settings, the
 //! flags, and the names that other rooms know. It reads files, and judges nothing in them.
 
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use crate::problem::{Layer, Source};
+use crate::problem::{ConfigLayer, ValueSource};
 
 /// Files longer than this are not read: no configuration is, and a repository may bring any file.
 pub const MAX_FILE_BYTES: u64 = 1024 * 1024;
@@ -110,7 +110,7 @@ fn only_the_administrator_writes(_: &std::fs::Metadata) -> bool {
 /// Names that exist elsewhere, as data, so that a wrong one is noticed here with a suggestion. An
 /// empty list is not checked against.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Known {
+pub struct KnownNames {
     /// Tools, for `tools`.
     pub tools: Vec<String>,
     /// Mechanisms that can be switched off, in snake_case, for `[mechanisms]`.
@@ -135,31 +135,34 @@ pub struct Sources {
     /// The arguments of `-c`, in order; later ones win.
     pub flags: Vec<String>,
     /// Names that exist elsewhere.
-    pub known: Known,
+    pub known: KnownNames,
 }
 
 impl Sources {
     /// The files of the layers below the projects, lowest first, whether they exist or not.
-    pub(crate) fn files(environment: &dyn Environment) -> Vec<Source> {
+    pub(crate) fn files(environment: &dyn Environment) -> Vec<ValueSource> {
         // Elsewhere `/etc` would be a folder that anybody can make on the current drive.
         let system = cfg!(unix).then(|| PathBuf::from("/etc/ropewalk/config.toml"));
         [
-            (Layer::System, system),
-            (Layer::User, user_file(environment)),
-            (Layer::Rules, rules_file(environment)),
+            (ConfigLayer::System, system),
+            (ConfigLayer::User, user_file(environment)),
+            (ConfigLayer::Rules, rules_file(environment)),
         ]
         .into_iter()
-        .filter_map(|(layer, file)| Some(Source::of_file(layer, file?, environment)))
+        .filter_map(|(layer, file)| Some(ValueSource::of_file(layer, file?, environment)))
         .collect()
     }
 
     /// Each root, once, with its project's file, whether that exists or not.
-    pub(crate) fn projects(&self, environment: &dyn Environment) -> Vec<(PathBuf, Source)> {
-        let mut projects: Vec<(PathBuf, Source)> = Vec::new();
+    pub(crate) fn projects(&self, environment: &dyn Environment) -> Vec<(PathBuf, ValueSource)> {
+        let mut projects: Vec<(PathBuf, ValueSource)> = Vec::new();
         for root in &self.roots {
             if !projects.iter().any(|(known, _)| known == root) {
                 let file = root.join(".ropewalk").join("config.toml");
-                projects.push((root.clone(), Source::of_file(Layer::Project, file, environment)));
+                projects.push((
+                    root.clone(),
+                    ValueSource::of_file(ConfigLayer::Project, file, environment),
+                ));
             }
         }
         projects
@@ -185,7 +188,8 @@ pub fn own_folder(environment: &dyn Environment) -> Option<PathBuf> {
     Some(base_folder(environment, "XDG_CONFIG_HOME", ".config")?.join("ropewalk"))
 }
 
-/// The user's folders that may hold skills, prompt commands and subagent types: their own, then those that other agents use too.
+/// The user's folders that may hold skills, prompt commands and subagent types: their own, then those that other agents
+/// use too.
 pub(crate) fn user_folders(environment: &dyn Environment) -> Vec<PathBuf> {
     let home = environment.home();
     let shared = home.iter().flat_map(|home| [".agents", ".claude"].map(|name| home.join(name)));

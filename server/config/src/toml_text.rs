@@ -7,7 +7,7 @@ use toml::Spanned;
 use toml::de::{DeArray, DeTable, DeValue};
 
 use crate::problem::one_line;
-use crate::value::{Entry, Item, Value};
+use crate::value::{ListItem, TableEntry, Value};
 
 /// A syntax error: its line, from 1, and a sentence part without any text of the file's values.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,10 +22,10 @@ const MOST_ERRORS: usize = 20;
 /// Reads a file. After an error that stays within a line (`mode = plan`) only that line is left
 /// out. After any other, such as one in a table header, the rest of the file is: its keys could land
 /// in the table before, and a `base_url` meant for one provider must never become another's.
-pub(crate) fn parse(text: &str) -> (Vec<Entry>, Vec<SyntaxError>) {
+pub(crate) fn parse(text: &str) -> (Vec<TableEntry>, Vec<SyntaxError>) {
     // The byte order mark is no part of the text; taking it off moves no line.
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let lines = Lines::new(text);
+    let lines = LineOffsets::new(text);
     let (table, mut found) = DeTable::parse_recoverable(text);
     let span = |error: &toml::de::Error| error.span().unwrap_or(0..0);
     found.sort_by_key(|error| span(error).start);
@@ -65,7 +65,7 @@ fn stays_within(line: &str) -> bool {
 pub(crate) fn parse_value(text: &str) -> Option<Value> {
     let value = DeValue::parse(text).ok()?;
     let nothing_broken = Broken { lines: BTreeSet::new(), from: usize::MAX };
-    Some(value_of(value.get_ref(), &Lines::new(text), &nothing_broken))
+    Some(value_of(value.get_ref(), &LineOffsets::new(text), &nothing_broken))
 }
 
 /// The lines whose values are left out.
@@ -76,14 +76,14 @@ struct Broken {
 }
 
 impl Broken {
-    /// `lines` runs upwards, as [`Lines::range`] gives it.
+    /// `lines` runs upwards, as [`LineOffsets::range`] gives it.
     fn touches(&self, lines: RangeInclusive<usize>) -> bool {
         *lines.end() >= self.from || self.lines.range(lines).next().is_some()
     }
 }
 
-fn table_entries(table: &DeTable<'_>, lines: &Lines<'_>, broken: &Broken) -> Vec<Entry> {
-    let mut found: Vec<(usize, Entry)> = table
+fn table_entries(table: &DeTable<'_>, lines: &LineOffsets<'_>, broken: &Broken) -> Vec<TableEntry> {
+    let mut found: Vec<(usize, TableEntry)> = table
         .iter()
         .filter_map(|(key, value)| {
             let start = key.span().start;
@@ -93,7 +93,7 @@ fn table_entries(table: &DeTable<'_>, lines: &Lines<'_>, broken: &Broken) -> Vec
             if (leaf && broken.touches(whole.clone())) || *whole.start() >= broken.from {
                 return None;
             }
-            let entry = Entry {
+            let entry = TableEntry {
                 key: key.get_ref().to_string(),
                 line: Some(*whole.start()),
                 value: value_of(value.get_ref(), lines, broken),
@@ -105,7 +105,7 @@ fn table_entries(table: &DeTable<'_>, lines: &Lines<'_>, broken: &Broken) -> Vec
     found.into_iter().map(|(_, entry)| entry).collect()
 }
 
-fn value_of(value: &DeValue<'_>, lines: &Lines<'_>, broken: &Broken) -> Value {
+fn value_of(value: &DeValue<'_>, lines: &LineOffsets<'_>, broken: &Broken) -> Value {
     match value {
         DeValue::String(text) => Value::Text(text.to_string()),
         DeValue::Integer(number) => i64::from_str_radix(number.as_str(), number.radix())
@@ -121,8 +121,8 @@ fn value_of(value: &DeValue<'_>, lines: &Lines<'_>, broken: &Broken) -> Value {
     }
 }
 
-fn list_items(list: &DeArray<'_>, lines: &Lines<'_>, broken: &Broken) -> Vec<Item> {
-    let item = |item: &Spanned<DeValue<'_>>| Item {
+fn list_items(list: &DeArray<'_>, lines: &LineOffsets<'_>, broken: &Broken) -> Vec<ListItem> {
+    let item = |item: &Spanned<DeValue<'_>>| ListItem {
         line: Some(lines.line(item.span().start)),
         value: value_of(item.get_ref(), lines, broken),
     };
@@ -130,17 +130,17 @@ fn list_items(list: &DeArray<'_>, lines: &Lines<'_>, broken: &Broken) -> Vec<Ite
 }
 
 /// Byte offsets to lines, both of one text. Lines count from 1; lookups take O(log n).
-struct Lines<'a> {
+struct LineOffsets<'a> {
     text: &'a str,
     /// Where each line starts, ascending, the first being 0.
     starts: Vec<usize>,
 }
 
-impl<'a> Lines<'a> {
+impl<'a> LineOffsets<'a> {
     fn new(text: &'a str) -> Self {
         let after_breaks =
             text.bytes().enumerate().filter(|(_, b)| *b == b'\n').map(|(i, _)| i + 1);
-        Lines { text, starts: std::iter::once(0).chain(after_breaks).collect() }
+        LineOffsets { text, starts: std::iter::once(0).chain(after_breaks).collect() }
     }
 
     fn line(&self, offset: usize) -> usize {

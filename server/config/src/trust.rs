@@ -16,22 +16,22 @@ use crate::sources::{Environment, MAX_FILE_BYTES, state_folder};
 /// Answers kept; past it the oldest is forgotten, and that folder asked about again.
 const MOST_ANSWERS: usize = 1_000;
 
-/// What a project's configuration would enable, if the user trusted its folder with it. Until then it
+/// Settings that a project's configuration would enable, if the user trusted its folder. Until then it
 /// is ignored.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Untrusted {
+pub struct TrustQuestion {
     /// The folder, links resolved: what an answer is remembered for.
     pub root: PathBuf,
     /// The file that asks.
     pub file: PathBuf,
-    /// What it asks for, in words, one line each and fit to be shown: control characters and those
+    /// Its wishes in words, one line each and fit to be shown: control characters and those
     /// that turn the direction of text are escaped, long text is cut and says so.
     pub enables: Vec<String>,
     /// SHA-256, in hexadecimal, of the keys and values asked for in a canonical form.
     pub hash: String,
 }
 
-impl Untrusted {
+impl TrustQuestion {
     /// The question for the user, one paragraph. What comes from outside, the folder's name and the
     /// values, stands in back quotes, which it can't close.
     #[must_use]
@@ -66,19 +66,19 @@ impl Answer {
 
 /// One remembered answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Remembered {
+pub struct TrustRecord {
     /// The folder, links resolved.
     pub root: PathBuf,
-    /// [`Untrusted::hash`].
+    /// [`TrustQuestion::hash`].
     pub hash: String,
-    /// What the user said.
+    /// The user's answer.
     pub answer: Answer,
 }
 
 /// All remembered answers, the oldest first.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Store {
-    answers: Vec<Remembered>,
+    answers: Vec<TrustRecord>,
 }
 
 impl Store {
@@ -100,7 +100,7 @@ impl Store {
         Ok(Store { answers: read(&document(&text)?) })
     }
 
-    /// What the user said to this folder (links resolved) asking for this.
+    /// The user's answer to this folder (links resolved) asking for this.
     #[must_use]
     pub fn answer(&self, root: &Path, hash: &str) -> Option<Answer> {
         let found = self.answers.iter().find(|known| known.root == root && known.hash == hash);
@@ -115,7 +115,7 @@ impl Store {
 
     /// All answers, the oldest first.
     #[must_use]
-    pub fn list(&self) -> &[Remembered] {
+    pub fn list(&self) -> &[TrustRecord] {
         &self.answers
     }
 }
@@ -126,7 +126,7 @@ pub fn file(environment: &dyn Environment) -> Option<PathBuf> {
     Some(state_folder(environment)?.join("trust.toml"))
 }
 
-/// Remembers an answer to [`Untrusted::root`] and [`Untrusted::hash`], in place of an earlier one.
+/// Remembers an answer to [`TrustQuestion::root`] and [`TrustQuestion::hash`], in place of an earlier one.
 /// The file is replaced in one step and readable for its owner only; the next
 /// [`Config::build`](crate::Config::build) knows.
 ///
@@ -192,14 +192,14 @@ fn change(
 }
 
 /// The whole answers in it: half an answer is none.
-fn read(document: &DocumentMut) -> Vec<Remembered> {
+fn read(document: &DocumentMut) -> Vec<TrustRecord> {
     let Some(folders) = document.get("folder").and_then(Item::as_array_of_tables) else {
         return Vec::new();
     };
     let whole = |table: &Table| {
         let text = |key| table.get(key).and_then(Item::as_str);
         let answer = [Answer::Trust, Answer::Never].into_iter();
-        Some(Remembered {
+        Some(TrustRecord {
             root: PathBuf::from(text("root")?),
             hash: text("hash")?.to_owned(),
             answer: answer.into_iter().find(|answer| Some(answer.as_str()) == text("answer"))?,

@@ -15,15 +15,15 @@ pub(crate) enum Value {
     /// A finite number that is not whole.
     Decimal(f64),
     Text(String),
-    List(Vec<Item>),
-    Table(Vec<Entry>),
+    List(Vec<ListItem>),
+    Table(Vec<TableEntry>),
     /// Anything no key takes; the words name it.
     Other(&'static str),
 }
 
 /// One entry of a list.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Item {
+pub(crate) struct ListItem {
     /// From 1; `None` when the layer has no lines.
     pub(crate) line: Option<usize>,
     pub(crate) value: Value,
@@ -31,7 +31,7 @@ pub(crate) struct Item {
 
 /// One key of a table, in the order of the text.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Entry {
+pub(crate) struct TableEntry {
     pub(crate) key: String,
     /// From 1; `None` when the layer has no lines.
     pub(crate) line: Option<usize>,
@@ -39,7 +39,7 @@ pub(crate) struct Entry {
 }
 
 impl Value {
-    /// What it is, for a sentence.
+    /// The value's type, for a sentence.
     pub(crate) fn describe(&self) -> &'static str {
         match self {
             Value::Null => "nothing",
@@ -56,7 +56,7 @@ impl Value {
     /// A value below a dotted path: `a.b` and `1` give `{a: {b: 1}}`. An empty path gives the value.
     pub(crate) fn nested(path: &[&str], value: Value) -> Value {
         path.iter().rev().fold(value, |value, key| {
-            Value::Table(vec![Entry { key: (*key).to_owned(), line: None, value }])
+            Value::Table(vec![TableEntry { key: (*key).to_owned(), line: None, value }])
         })
     }
 
@@ -79,14 +79,14 @@ impl Value {
             Json::String(text) => Value::Text(text.clone()),
             Json::Array(list) => Value::List(
                 list.iter()
-                    .map(|item| Item { line: None, value: Value::from_json(item, depth + 1) })
+                    .map(|item| ListItem { line: None, value: Value::from_json(item, depth + 1) })
                     .collect(),
             ),
             Json::Object(map) => Value::Table(
                 map.iter()
                     .map(|(key, item)| {
                         let value = Value::from_json(item, depth + 1);
-                        Entry { key: key.clone(), line: None, value }
+                        TableEntry { key: key.clone(), line: None, value }
                     })
                     .collect(),
             ),

@@ -21,7 +21,7 @@ enum Typed<'a> {
     Slash(&'a str),
 }
 
-/// What is typed before the cursor that can be completed, with the byte it begins at.
+/// The word before the cursor that can be completed, with the byte it begins at.
 fn typed(before: &str) -> Option<(usize, Typed<'_>)> {
     if let Some(name) = before.strip_prefix('/')
         && !name.contains(char::is_whitespace)
@@ -43,7 +43,7 @@ fn typed(before: &str) -> Option<(usize, Typed<'_>)> {
 }
 
 impl Host {
-    /// What can stand where the text before the cursor ends, and where in it that begins, in bytes.
+    /// Completions where the text before the cursor ends, and the byte in it where they begin.
     ///
     /// # Errors
     /// When the work breaks down, in words.

@@ -1,10 +1,11 @@
 //! The configuration of a host: its sources, and what is remembered of how it was read last.
 
 use crate::lock;
-use crate::watch::Watch;
-use ropewalk_config::{Config, Known, Sources};
+use crate::watch::ConfigWatch;
+use ropewalk_config::{Config, KnownNames, Sources};
 use ropewalk_model::{Model, Protocol};
 use ropewalk_protocol::{Lock, Mechanisms, Mode};
+use ropewalk_team::Lead;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -13,13 +14,18 @@ use std::sync::{Arc, Mutex, MutexGuard};
 pub type ModelFactory = Arc<dyn Fn(&Config) -> Result<Arc<dyn Model>, String> + Send + Sync>;
 
 /// The names that a configuration may use: tools, mechanisms and protocols.
-pub fn known() -> Known {
-    Known {
-        tools: ropewalk_agent::tools::names(),
+pub fn known() -> KnownNames {
+    KnownNames {
+        tools: tool_names(),
         mechanisms: Mechanisms::NAMES.map(str::to_owned).to_vec(),
         protocols: Protocol::ALL.iter().map(|p| p.name().to_owned()).collect(),
         client_keys: Vec::new(),
     }
+}
+
+/// The names of the tools that a session may have.
+pub(crate) fn tool_names() -> Vec<String> {
+    ropewalk_agent::tools::names().into_iter().chain(Lead::tool_names()).collect()
 }
 
 /// The configuration of a host: what it is built from, and what is remembered of how it was built last.
@@ -37,7 +43,7 @@ pub(crate) struct Configuration {
 /// Marks of the configuration in force, by which a change is seen.
 #[derive(Default)]
 pub(crate) struct Built {
-    watch: Watch,
+    watch: ConfigWatch,
     mode: Mode,
 }
 
@@ -48,12 +54,12 @@ impl Built {
     }
 
     /// True if the configuration was built from other files than these, or from others of that name.
-    pub(crate) fn is_of_others(&self, watch: &Watch) -> bool {
+    pub(crate) fn is_of_others(&self, watch: &ConfigWatch) -> bool {
         self.watch != *watch
     }
 
     /// Remembers how the configuration was built now. Gives the mode that it had before.
-    pub(crate) fn replace(&mut self, watch: Watch, mode: Mode) -> Mode {
+    pub(crate) fn replace(&mut self, watch: ConfigWatch, mode: Mode) -> Mode {
         std::mem::replace(self, Self { watch, mode }).mode
     }
 }
@@ -93,6 +99,11 @@ impl Configuration {
     /// Another configuration is in force from now on.
     pub(crate) fn put_in_force(&self, config: Arc<Config>) {
         *lock(&self.config) = Some(config);
+    }
+
+    /// The configuration in force.
+    pub(crate) fn config(&self) -> Option<Arc<Config>> {
+        lock(&self.config).clone()
     }
 
     /// The keys that are locked, as the configuration was read last.

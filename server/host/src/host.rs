@@ -3,15 +3,17 @@
 use crate::configuration::{Configuration, ModelFactory};
 use crate::map::SessionMap;
 use crate::questions::Questions;
-use crate::snapshot::Snapshot;
+use crate::reviews::Reviews;
+use crate::snapshot::SessionSnapshot;
+use crate::teams::Teams;
 use crate::{blocking, lock};
 use futures::future::BoxFuture;
 use ropewalk_agent::{Sessions, text_in};
-use ropewalk_config::{Environment, Untrusted};
+use ropewalk_config::{Environment, TrustQuestion};
 use ropewalk_protocol::plugin::HunkTexts;
 use ropewalk_protocol::{Event, Op, Refusal, Reply, Request, SessionEvent};
 use ropewalk_tools::Rule;
-use ropewalk_workspace::publish::Bounds;
+use ropewalk_workspace::publish::PublishBounds;
 use ropewalk_workspace::{DocId, Editor, Patch, Roots, View, Workspace};
 use serde_json::Value;
 use std::path::PathBuf;
@@ -31,7 +33,7 @@ pub struct HostOptions {
     /// Where sessions and the whole outputs of their calls are kept. None: nowhere.
     pub sessions: Option<Sessions>,
     /// The bounds of a publish.
-    pub publish: Bounds,
+    pub publish: PublishBounds,
     /// True if somebody answers what calls ask; else those are refused.
     pub interactive: bool,
     /// True without an editor: the model is told so, no question of trust is asked, and a model that the flags name counts
@@ -54,7 +56,7 @@ impl HostOptions {
             environment,
             flags: Vec::new(),
             sessions: None,
-            publish: Bounds::default(),
+            publish: PublishBounds::default(),
             interactive: true,
             headless: false,
             allow: Vec::new(),
@@ -71,6 +73,8 @@ pub struct Host {
     pub(crate) configuration: Configuration,
     pub(crate) questions: Mutex<Questions>,
     pub(crate) map: SessionMap,
+    pub(crate) teams: Teams,
+    pub(crate) reviews: Reviews,
     /// The number of the last approval of any session.
     pub(crate) approvals: Arc<AtomicU64>,
     subscribers: Mutex<Vec<mpsc::UnboundedSender<SessionEvent>>>,
@@ -97,6 +101,8 @@ impl Host {
             configuration,
             questions: Mutex::default(),
             map: SessionMap::default(),
+            teams: Teams::default(),
+            reviews: Reviews::default(),
             approvals: Arc::default(),
             subscribers: Mutex::default(),
         })
@@ -113,17 +119,31 @@ impl Host {
         self: &Arc<Self>,
         request: Request,
     ) -> BoxFuture<'static, Result<Reply, Refusal>> {
-        let Request { session, op } = request;
+        let Request { session, member, op } = request;
+        let session = match member.map(|name| self.member_session(&name)) {
+            None => session,
+            Some(Ok(session)) => Some(session),
+            Some(Err(refusal)) => return Box::pin(async { Err(refusal) }),
+        };
         let host = self.clone();
         match op {
-            Op::New { beside } => Box::pin(async move { host.begin(beside).await }),
-            Op::Resume { beside } => Box::pin(async move { host.resume(session, beside).await }),
+            Op::New { beside } => {
+                let coming = (!beside).then(|| self.map.note_coming());
+                Box::pin(async move { host.begin(beside, coming).await })
+            }
+            Op::Resume { beside } => {
+                let coming = (!beside).then(|| self.map.note_coming());
+                Box::pin(async move { host.resume(session, beside, coming).await })
+            }
             Op::Close => host.close(session.as_deref()),
             Op::Sessions { all } => Box::pin(async move { host.list(all).await }),
             Op::Rename(title) => host.rename(session, &title),
             Op::Delete { force } => Box::pin(async move { host.delete(session, force).await }),
             Op::Export(path) => Box::pin(async move { host.export(session, path).await }),
             Op::Rules => Box::pin(async move { host.rules().await }),
+            Op::Tasks { page } => Box::pin(async move { host.tasks(page).await }),
+            Op::Team(about) => Box::pin(async move { host.team(about).await }),
+            Op::Inbox => Box::pin(async move { host.inbox().await }),
             Op::Trust(answer) => Box::pin(async move { host.answer(answer).await }),
             op => self.ask(session.as_deref(), op),
         }
@@ -138,8 +158,12 @@ impl Host {
 
     /// A session as it stands, the current one if none is named; empty if there is none, or it has not started yet. Never
     /// waits.
-    pub fn snapshot(&self, session: Option<&str>) -> Arc<Snapshot> {
-        Arc::new(self.seat(session).map(|seat| seat.snapshot()).unwrap_or_default())
+    pub fn snapshot(&self, session: Option<&str>) -> Arc<SessionSnapshot> {
+        let mut snapshot = self.seat(session).map(|seat| seat.snapshot()).unwrap_or_default();
+        if let Some(session) = &snapshot.session {
+            snapshot.reviewing = self.reviews.of(session);
+        }
+        Arc::new(snapshot)
     }
 
     /// The texts of a pending change of the current session as it was shown last, whole.
@@ -206,7 +230,7 @@ impl Host {
     }
 
     /// The questions of trust that were asked and wait for an answer.
-    pub fn open_questions(&self) -> Vec<Untrusted> {
+    pub fn open_questions(&self) -> Vec<TrustQuestion> {
         lock(&self.questions).open().cloned().collect()
     }
 
@@ -228,13 +252,15 @@ impl Host {
 
     /// Tells those who have subscribed.
     pub(crate) fn tell(&self, event: SessionEvent) {
+        self.teams.hear(&event);
+        self.reviews.follow(&event);
         lock(&self.subscribers).retain(|subscriber| subscriber.send(event.clone()).is_ok());
     }
 
     /// Tells them what is of no session.
     pub(crate) fn tell_all(&self, events: Vec<Event>) {
         for event in events {
-            self.tell(SessionEvent { session: None, thread: None, event });
+            self.tell(SessionEvent { session: None, thread: None, member: None, event });
         }
     }
 }

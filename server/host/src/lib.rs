@@ -3,8 +3,9 @@
 //! A front end makes one [`Host`], hands it [`Request`](ropewalk_protocol::Request)s and shows the
 //! [`SessionEvent`](ropewalk_protocol::SessionEvent)s it subscribes to; nothing else joins it to the agent.
 //! Reading order: `host` (what front ends hold), `map` and `sessions` (which are open, and which is current), `seat` and
-//! `serve` (the way to one of them), [`settings`] with `configuration` and `watch` (from the configuration to settings),
-//! `trust` with `questions`, `resume` and `store` (those that are kept), [`slash`] and [`words`].
+//! `serve` (the way to one of them), `reviews` (what was decided and is not done yet), [`settings`] with `configuration` and
+//! `watch` (from the configuration to settings), `trust` with `questions`, `resume` and `store` (those that are kept), `team`,
+//! [`slash`], [`words`] and [`team_words`].
 
 mod complete;
 mod configuration;
@@ -13,6 +14,7 @@ mod map;
 mod models;
 mod questions;
 mod resume;
+mod reviews;
 mod seat;
 mod serve;
 mod sessions;
@@ -20,17 +22,22 @@ pub mod settings;
 pub mod slash;
 mod snapshot;
 mod store;
+mod team;
+pub mod team_words;
+mod teams;
 mod trust;
 mod watch;
 pub mod words;
 
 pub use configuration::{ModelFactory, known};
 pub use host::{Host, HostOptions};
-pub use resume::Earlier;
+pub use models::network;
+pub use resume::EarlierSessions;
 pub use ropewalk_agent::prompt::is_named;
 pub use ropewalk_agent::{ReviewSnapshot, Sessions, time};
 pub use ropewalk_config::Environment;
-pub use snapshot::Snapshot;
+pub use snapshot::SessionSnapshot;
+pub use team::{JoinTeam, team_options};
 
 use ropewalk_protocol::Refusal;
 use std::sync::{Mutex, MutexGuard, PoisonError};

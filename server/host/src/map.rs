@@ -3,7 +3,7 @@
 use crate::seat::Seat;
 use ropewalk_protocol::SessionInfo;
 use std::collections::BTreeSet;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use tokio::task::JoinHandle;
 
@@ -13,6 +13,8 @@ pub(crate) struct SessionMap {
     pub(crate) open: Mutex<OpenSessions>,
     /// Held while another session takes the place of the current one. The disk is waited for, never the client.
     pub(crate) changing: tokio::sync::Mutex<()>,
+    /// How many requests for another current session were taken and are not done.
+    coming: Arc<AtomicUsize>,
     /// Tasks that serve sessions that were left, until those have ended.
     pub(crate) ending: Mutex<Vec<JoinHandle<()>>>,
     /// The ids of sessions that were left: a lock of theirs that is still held is our own.
@@ -23,6 +25,28 @@ pub(crate) struct SessionMap {
     pub(crate) was_asked: AtomicBool,
     /// The ids of the sessions that were listed last, which the user names by their numbers.
     pub(crate) listed: Mutex<Vec<String>>,
+}
+
+/// A request for another current session. It is under way until this is dropped.
+pub(crate) struct Coming(Arc<AtomicUsize>);
+
+impl Drop for Coming {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+impl SessionMap {
+    /// Another session is asked for, which takes the place of the current one.
+    pub(crate) fn note_coming(&self) -> Coming {
+        self.coming.fetch_add(1, Ordering::Relaxed);
+        Coming(self.coming.clone())
+    }
+
+    /// True while another session was asked for and has not come.
+    pub(crate) fn is_coming(&self) -> bool {
+        self.coming.load(Ordering::Relaxed) > 0
+    }
 }
 
 /// The sessions that are open.

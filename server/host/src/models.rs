@@ -18,12 +18,12 @@ const ANSWER: Duration = Duration::from_secs(2);
 const MOST: usize = 50;
 
 /// A provider, and what is to be known of it before its models can be told.
-struct Candidate {
+struct ProviderCandidate {
     provider: String,
     /// The URL of a server on this machine, which is asked.
     ask: Option<String>,
     names: BTreeSet<String>,
-    /// What is missing for all of them.
+    /// Set-up that lacks for all of them.
     missing: Option<String>,
 }
 
@@ -50,27 +50,52 @@ impl Host {
         .await
     }
 
+    /// Set-up that this model lacks before it can be used, as far as that is known. None if nothing is missing.
+    pub async fn missing_for(self: &Arc<Self>, model: String) -> Option<String> {
+        let host = self.clone();
+        let missing = blocking(move || {
+            let config = Config::build(&host.configuration.sources(), &*host.options.environment);
+            let provider =
+                model.split_once('/').and_then(|(name, _)| config.providers.get(name))?;
+            host.missing_of(provider)
+        });
+        missing.await.ok().flatten()
+    }
+
+    /// Checks, without asking it, that the configured model can be asked. Blocking.
+    pub(crate) fn check_model(&self) -> Result<(), String> {
+        let config = Config::build(&self.configuration.sources(), &*self.options.environment);
+        (self.options.models)(&config)?;
+        let missing = config.model_provider().and_then(|provider| self.missing_of(provider));
+        missing.map_or(Ok(()), |missing| Err(format!("The model can't be asked: {missing}")))
+    }
+
+    /// A server on this machine may do without a key.
+    fn missing_of(&self, provider: &Provider) -> Option<String> {
+        let is_local = is_local(&provider.base_url);
+        if is_local { None } else { missing_key(provider, &*self.options.environment) }
+    }
+
     /// Blocking.
-    fn candidates(&self) -> (Vec<Candidate>, Network) {
+    fn candidates(&self) -> (Vec<ProviderCandidate>, Network) {
         let environment = &*self.options.environment;
         let config = Config::build(&self.configuration.sources(), environment);
         let of = |(name, provider): (&String, &Provider)| {
             let chosen = config.model.as_ref().filter(|model| model.provider == *name);
             let named = provider.models.keys().chain(chosen.map(|model| &model.name));
-            let is_local = is_local(&provider.base_url);
-            Candidate {
+            ProviderCandidate {
                 provider: name.clone(),
-                ask: is_local.then(|| provider.base_url.clone()),
+                ask: is_local(&provider.base_url).then(|| provider.base_url.clone()),
                 names: named.cloned().collect(),
-                missing: if is_local { None } else { missing_key(provider, environment) },
+                missing: self.missing_of(provider),
             }
         };
         let candidates = config.providers.iter().map(of).collect();
-        (candidates, Network::from_env(|name| environment.var(name)))
+        (candidates, network(&config, environment))
     }
 
     /// Blocking.
-    fn infos_of(&self, candidate: &Candidate, current: Option<&str>) -> Vec<ModelInfo> {
+    fn infos_of(&self, candidate: &ProviderCandidate, current: Option<&str>) -> Vec<ModelInfo> {
         let info = |name: &String| {
             let model = format!("{}/{name}", candidate.provider);
             let made = self.model_named(&model);
@@ -91,14 +116,18 @@ impl Host {
 }
 
 /// Asks a server on this machine for its models.
-async fn ask(http: &Http, candidate: &mut Candidate) {
+async fn ask(http: &Http, candidate: &mut ProviderCandidate) {
     let Some(url) = &candidate.ask else { return };
     match tokio::time::timeout(ANSWER, list_models(http, url)).await {
         Ok(Ok(listing)) => {
             candidate.names.extend(listing.models.into_iter().map(|model| model.name));
         }
         // One that is there and has no such list may be used all the same.
-        Ok(Err(error @ ModelError::Unreachable { .. })) => {
+        Ok(Err(
+            error @ (ModelError::Unreachable { .. }
+            | ModelError::BadSetting { .. }
+            | ModelError::Untrusted { .. }),
+        )) => {
             candidate.missing = Some(error.to_string());
         }
         Ok(Err(error)) => tracing::info!(%error, url, "no list of models"),
@@ -106,12 +135,22 @@ async fn ask(http: &Http, candidate: &mut Candidate) {
     }
 }
 
+/// Proxies and certificates: as the environment has them, but that the configuration's file of certificates counts.
+pub fn network(config: &Config, environment: &dyn Environment) -> Network {
+    let mut network = Network::from_env(|name| environment.var(name));
+    if let Some(file) = &config.ca_file {
+        network.ca_file = Some(file.clone());
+    }
+    network
+}
+
 fn is_local(base_url: &str) -> bool {
-    let rest = base_url.strip_prefix("http://").unwrap_or_default();
+    let schemes = ["http://", "https://"];
+    let rest = schemes.iter().find_map(|scheme| base_url.strip_prefix(scheme)).unwrap_or_default();
     ["127.", "localhost", "[::1]"].iter().any(|host| rest.starts_with(host))
 }
 
-/// What is missing where a key is to be had from a variable, and none is there.
+/// Words on a key that should stand in a variable, and does not.
 fn missing_key(provider: &Provider, environment: &dyn Environment) -> Option<String> {
     let variable = provider.api_key_env.as_ref().filter(|_| provider.api_key_command.is_none())?;
     let is_set = environment.var(variable).is_some_and(|key| !key.trim().is_empty());

@@ -1,6 +1,6 @@
 //! Questions of trust: those of the configuration in force, and those that were asked.
 
-use ropewalk_config::{Config, Untrusted};
+use ropewalk_config::{Config, TrustQuestion};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -8,20 +8,20 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Default)]
 pub(crate) struct Questions {
     /// Requests of the configuration in force.
-    waiting: Vec<Untrusted>,
+    waiting: Vec<TrustQuestion>,
     /// Keys of the questions that were asked.
     asked: BTreeSet<(PathBuf, String)>,
 }
 
 impl Questions {
     /// Questions that wait and were asked: nothing else can be answered, for nobody has seen it.
-    pub(crate) fn open(&self) -> impl Iterator<Item = &Untrusted> {
+    pub(crate) fn open(&self) -> impl Iterator<Item = &TrustQuestion> {
         self.waiting.iter().filter(|asks| self.asked.contains(&key(asks)))
     }
 
     /// Takes the questions that were not asked yet; from now on they were.
-    pub(crate) fn take_new(&mut self) -> Vec<Untrusted> {
-        let is_new = |asks: &&Untrusted| self.asked.insert(key(asks));
+    pub(crate) fn take_new(&mut self) -> Vec<TrustQuestion> {
+        let is_new = |asks: &&TrustQuestion| self.asked.insert(key(asks));
         self.waiting.iter().filter(is_new).cloned().collect()
     }
 
@@ -44,7 +44,7 @@ impl Questions {
 }
 
 /// Key of a question: the folder, and the hash of what it asks for.
-fn key(question: &Untrusted) -> (PathBuf, String) {
+fn key(question: &TrustQuestion) -> (PathBuf, String) {
     (question.root.clone(), question.hash.clone())
 }
 
@@ -54,7 +54,7 @@ mod tests {
 
     #[test]
     fn what_nobody_was_asked_can_not_be_answered() {
-        let question = |hash: &str| Untrusted {
+        let question = |hash: &str| TrustQuestion {
             root: "/a".into(),
             file: "/a/.ropewalk/config.toml".into(),
             enables: vec!["run without asking what fits `bash(*)`".to_owned()],

@@ -1,8 +1,9 @@
 //! Sessions that go on: the one that the user names, or the last of these folders in which something waits.
 
 use crate::host::Host;
+use crate::map::Coming;
 use crate::seat::Seat;
-use crate::sessions::{Answer, busy};
+use crate::sessions::{SessionAnswer, SessionOrigin, busy};
 use crate::words::{named, sentence};
 use crate::{blocking, lock};
 use ropewalk_agent::{Past, SessionError, Sessions};
@@ -18,7 +19,7 @@ pub(crate) const NOT_KEPT: &str = "There is no home folder, so sessions are not 
 
 /// Earlier sessions of these folders, as they were found.
 #[derive(Debug)]
-pub struct Earlier {
+pub struct EarlierSessions {
     /// The last one.
     pub last: SessionInfo,
     /// Outcome of going on with it, if something waits in it.
@@ -34,7 +35,7 @@ impl Host {
     pub async fn look_back(
         self: &Arc<Self>,
         opened: impl Future<Output = ()>,
-    ) -> Result<Option<Earlier>, Refusal> {
+    ) -> Result<Option<EarlierSessions>, Refusal> {
         let Some(sessions) = self.options.sessions.clone() else { return Ok(None) };
         if self.root_names().is_empty() {
             return Ok(None);
@@ -58,7 +59,7 @@ impl Host {
             let last_one = is_offered.then(|| last.clone());
             let offered = last_one.into_iter().chain(older.iter().map(|(_, info)| info.clone()));
             host.offer(offered.collect());
-            Some(Earlier { last, resumed, older })
+            Some(EarlierSessions { last, resumed, older })
         })
         .await
     }
@@ -78,7 +79,12 @@ impl Host {
 
     /// Goes on with a session: the one of this number in the list, or whose id begins so, or the last one of these
     /// folders.
-    pub(crate) async fn resume(self: Arc<Self>, named: Option<SessionId>, beside: bool) -> Answer {
+    pub(crate) async fn resume(
+        self: Arc<Self>,
+        named: Option<SessionId>,
+        beside: bool,
+        _coming: Option<Coming>,
+    ) -> SessionAnswer {
         let sessions = self.options.sessions.clone().ok_or(NOT_KEPT)?;
         let _changing = self.map.changing.lock().await;
         self.left_ones_end().await;
@@ -162,9 +168,11 @@ impl Host {
         let problems = std::mem::take(&mut past.problems);
         let (seat, inputs) = Seat::new();
         lock(&self.map.open).seats.push(seat.clone());
-        let (session, events) = self.start(&seat.slot(), Some((id.into(), journal, past)));
+        let (session, events) =
+            self.start(&seat.slot(), SessionOrigin::Kept(id.into(), journal, past.into()), None);
         // Asked again there: a prompt may have come while the disk was read.
         let left = self.install((seat, inputs), events, beside, may_leave)?;
+        self.bring_team_back(id);
         Ok(ResumedSession {
             session: id.into(),
             title: summary.title,

@@ -4,7 +4,7 @@
 //! hangs.
 
 use crate::lock;
-use crate::snapshot::Snapshot;
+use crate::snapshot::SessionSnapshot;
 use ropewalk_agent::Session;
 use ropewalk_protocol::{Op, Refusal, Reply};
 use std::collections::VecDeque;
@@ -17,14 +17,14 @@ use tokio::task::JoinHandle;
 pub(crate) struct Seat {
     /// The session, once it has started.
     session: Arc<OnceLock<Session>>,
-    inputs: mpsc::UnboundedSender<Input>,
+    inputs: mpsc::UnboundedSender<SeatInput>,
     /// Set once it was prompted.
     was_asked: AtomicBool,
     /// The task that serves it; done when the session has ended and all its events were told.
     service: Mutex<Option<JoinHandle<()>>>,
 }
 
-pub(crate) struct Input {
+pub(crate) struct SeatInput {
     pub(crate) op: Op,
     pub(crate) done: oneshot::Sender<Result<Reply, Refusal>>,
 }
@@ -48,8 +48,8 @@ impl Seat {
     }
 
     /// Its session as it stands. Never waits.
-    pub(crate) fn snapshot(&self) -> Snapshot {
-        self.session().map(Snapshot::of).unwrap_or_default()
+    pub(crate) fn snapshot(&self) -> SessionSnapshot {
+        self.session().map(SessionSnapshot::of).unwrap_or_default()
     }
 
     pub(crate) fn slot(&self) -> Arc<OnceLock<Session>> {
@@ -76,7 +76,7 @@ impl Seat {
             self.was_asked.store(true, Ordering::Relaxed);
         }
         let (done, answer) = oneshot::channel();
-        let sent = self.inputs.send(Input { op, done });
+        let sent = self.inputs.send(SeatInput { op, done });
         async move {
             match sent.map(|()| answer) {
                 Ok(answer) => answer.await.unwrap_or_else(|_| Err(BROKEN.into())),
@@ -100,13 +100,13 @@ pub(crate) const BROKEN: &str = "The session has broken down; the log has the de
 
 /// Requests to a seat, as they came.
 pub(crate) struct Inputs {
-    coming: mpsc::UnboundedReceiver<Input>,
+    coming: mpsc::UnboundedReceiver<SeatInput>,
     /// Requests that came while something else was awaited.
-    waiting: VecDeque<Input>,
+    waiting: VecDeque<SeatInput>,
 }
 
 impl Inputs {
-    pub(crate) async fn next(&mut self) -> Option<Input> {
+    pub(crate) async fn next(&mut self) -> Option<SeatInput> {
         match self.waiting.pop_front() {
             Some(input) => Some(input),
             None => self.coming.recv().await,
@@ -118,7 +118,7 @@ impl Inputs {
         &mut self,
         work: impl Future<Output = T>,
     ) -> Option<T> {
-        let stops = |input: &Input| matches!(input.op, Op::Interrupt(None));
+        let stops = |input: &SeatInput| matches!(input.op, Op::Interrupt(None));
         let mut work = std::pin::pin!(work);
         while !self.waiting.iter().any(stops) {
             tokio::select! {

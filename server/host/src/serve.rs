@@ -5,7 +5,7 @@
 
 use crate::blocking;
 use crate::host::Host;
-use crate::seat::{Input, Inputs};
+use crate::seat::{Inputs, SeatInput};
 use ropewalk_agent::Session;
 use ropewalk_model::Model;
 use ropewalk_protocol::{Op, Refusal, Reply, SessionEvent, Status};
@@ -13,14 +13,14 @@ use std::sync::{Arc, Weak};
 use tokio::sync::mpsc::UnboundedReceiver;
 
 /// Work on the disk that a request needs before the session gets it.
-enum Ahead {
+enum Preparation {
     Prompt,
     Status,
     Mode,
     Model(String),
 }
 
-impl Ahead {
+impl Preparation {
     fn of(op: &Op) -> Option<Self> {
         match op {
             Op::Prompt(_) => Some(Self::Prompt),
@@ -34,9 +34,9 @@ impl Ahead {
 
 /// Serves a session until its seat is gone.
 pub(crate) async fn serve(host: Weak<Host>, session: Session, mut inputs: Inputs) {
-    while let Some(Input { op, done }) = inputs.next().await {
+    while let Some(SeatInput { op, done }) = inputs.next().await {
         let Some(host) = host.upgrade() else { break };
-        let prepared = match Ahead::of(&op) {
+        let prepared = match Preparation::of(&op) {
             Some(ahead) => {
                 let (host, session) = (host.clone(), session.clone());
                 let work = blocking(move || host.prepare(&session, ahead));
@@ -73,15 +73,19 @@ pub(crate) async fn tell(host: Weak<Host>, mut events: UnboundedReceiver<Session
 
 impl Host {
     /// Does what is needed of the disk; gives the model that was asked for. Blocking.
-    fn prepare(&self, session: &Session, ahead: Ahead) -> Result<Option<Arc<dyn Model>>, Refusal> {
+    fn prepare(
+        &self,
+        session: &Session,
+        ahead: Preparation,
+    ) -> Result<Option<Arc<dyn Model>>, Refusal> {
         self.tell_all(self.refresh());
         match (ahead, self.configuration.mode_lock()) {
-            (Ahead::Prompt, _) => self.make_outputs(session.id()),
-            (Ahead::Status, _) | (Ahead::Mode, None) => {}
-            (Ahead::Mode, Some(by)) => {
+            (Preparation::Prompt, _) => self.make_outputs(session.id()),
+            (Preparation::Status, _) | (Preparation::Mode, None) => {}
+            (Preparation::Mode, Some(by)) => {
                 return Err(format!("The mode can't be changed: it is locked by {by}").into());
             }
-            (Ahead::Model(name), _) => return Ok(Some(self.model_named(&name)?)),
+            (Preparation::Model(name), _) => return Ok(Some(self.model_named(&name)?)),
         }
         Ok(None)
     }
@@ -111,6 +115,7 @@ impl Host {
                 Reply::Rewinding(turn, prompt)
             }
             op => {
+                self.reviews.begin(id(), &op, &session.review());
                 session.send(op);
                 Reply::Taken
             }

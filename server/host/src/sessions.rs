@@ -5,10 +5,11 @@
 //! it is kept, is the agent's.
 
 use crate::host::Host;
-use crate::map::OpenSessions;
+use crate::map::{Coming, OpenSessions};
 use crate::seat::{Inputs, Seat};
 use crate::serve::{serve, tell};
 use crate::settings::StartSettings;
+use crate::teams::MemberPart;
 use crate::{blocking, lock};
 use futures::FutureExt;
 use futures::future::{BoxFuture, join_all, ready};
@@ -28,18 +29,47 @@ use std::time::Duration;
 use tokio::sync::mpsc::UnboundedReceiver;
 
 /// An answer to a request.
-pub(crate) type Answer = Result<Reply, Refusal>;
+pub(crate) type SessionAnswer = Result<Reply, Refusal>;
 
 /// How long is waited for a session that was left to write its last lines.
 const ENDS: Duration = Duration::from_secs(5);
 
+/// Beginning of a session.
+pub(crate) enum SessionOrigin {
+    /// A new one.
+    New,
+    /// A new one of a team's member, with its id and the member's name.
+    OfMember(Arc<str>, String),
+    /// One that goes on from its journal.
+    Kept(Arc<str>, Journal, Box<Past>),
+}
+
 impl Host {
-    /// Puts a request in line for its session.
+    /// Puts a request in line for its session. What names none and comes after a request for another one is for that one:
+    /// the session that is there is left, and a turn that it began would end with it.
     pub(crate) fn ask(
         self: &Arc<Self>,
         session: Option<&str>,
         op: Op,
-    ) -> BoxFuture<'static, Answer> {
+    ) -> BoxFuture<'static, SessionAnswer> {
+        if session.is_some() || matches!(op, Op::Interrupt(_)) || !self.map.is_coming() {
+            return self.ask_now(session, op);
+        }
+        let host = self.clone();
+        Box::pin(async move {
+            // Its waiters are served in their order.
+            let came = host.map.changing.lock().await;
+            let answer = host.ask_now(None, op);
+            drop(came);
+            answer.await
+        })
+    }
+
+    fn ask_now(
+        self: &Arc<Self>,
+        session: Option<&str>,
+        op: Op,
+    ) -> BoxFuture<'static, SessionAnswer> {
         match self.seat_for(session, &op) {
             Ok(seat) => seat.take(op).boxed(),
             Err(refusal) => ready(Err(refusal)).boxed(),
@@ -105,7 +135,7 @@ impl Host {
         let (host, slot) = (self.clone(), seat.slot());
         seat.serve_by(async move {
             let weak = Arc::downgrade(&host);
-            let started = blocking(move || host.start(&slot, None)).await;
+            let started = blocking(move || host.start(&slot, SessionOrigin::New, None)).await;
             // A panic has been logged, and those who wait hear that it has broken down.
             let Ok((session, events)) = started else { return };
             serve_all(weak, session, events, inputs).await;
@@ -116,18 +146,15 @@ impl Host {
 
     /// Starts a session with the configuration as it is now, and says and asks what is new in that. Blocking.
     pub(crate) fn start(
-        &self,
+        self: &Arc<Self>,
         slot: &OnceLock<Session>,
-        past: Option<(Arc<str>, Journal, Past)>,
+        origin: SessionOrigin,
+        member: Option<MemberPart>,
     ) -> (Session, UnboundedReceiver<SessionEvent>) {
-        let (id, journal, past) = match past {
-            Some((id, journal, past)) => (id, journal, Some(past)),
-            None => {
-                let kept = self.options.sessions.as_ref();
-                let id: Arc<str> = kept.map_or_else(Sessions::new_id, Sessions::free_id).into();
-                let journal = kept.map(|sessions| sessions.begin(&id, self.root_names()));
-                (id, journal.unwrap_or_default(), None)
-            }
+        let (id, journal, past) = match origin {
+            SessionOrigin::Kept(id, journal, past) => (id, journal, Some(*past)),
+            SessionOrigin::New => self.new_journal(self.free_id(), None),
+            SessionOrigin::OfMember(id, name) => self.new_journal(id, Some(name)),
         };
         let outputs = self.options.sessions.as_ref().map(|sessions| sessions.outputs(&id));
         let (sender, events) = tokio::sync::mpsc::unbounded_channel();
@@ -147,10 +174,11 @@ impl Host {
         if !editor.gives_knowledge() {
             tools = tools.only(|name| !knowledge::NAMES.contains(&name));
         }
+        let team = self.team_part(&id, member, &mut settings, tools);
         let config = SessionConfig {
             id,
             settings,
-            tools,
+            tools: team.tools,
             runner,
             outputs,
             publish,
@@ -158,12 +186,28 @@ impl Host {
             past,
             approvals,
         };
-        let session = Session::start(config, workspace, editor, sender);
+        let session = Session::start_with(config, workspace, editor, sender, team.hooks);
         let session = slot.get_or_init(|| session).clone();
         drop(built);
         self.tell_all(news);
         self.tell_all(why.map(crate::settings::problem).into_iter().collect());
         (session, events)
+    }
+
+    /// An id that no session has.
+    pub(crate) fn free_id(&self) -> Arc<str> {
+        let kept = self.options.sessions.as_ref();
+        kept.map_or_else(Sessions::new_id, Sessions::free_id).into()
+    }
+
+    fn new_journal(
+        &self,
+        id: Arc<str>,
+        member: Option<String>,
+    ) -> (Arc<str>, Journal, Option<Past>) {
+        let kept = self.options.sessions.as_ref();
+        let journal = kept.map(|sessions| sessions.begin_for(&id, self.root_names(), member));
+        (id, journal.unwrap_or_default(), None)
     }
 
     /// Makes the folder for the whole outputs of a session's calls, and lets them be read. Only a folder that exists is a
@@ -223,6 +267,7 @@ impl Host {
         ending.extend(seat.service());
         drop(ending);
         let session = seat.session()?;
+        self.teams.end(session.id());
         lock(&self.map.left).insert(session.id().to_string());
         Some(LeftSession { title: session.title(), pending: session.review().pending() })
     }
@@ -237,7 +282,11 @@ impl Host {
 
     /// Begins a session, in the place of the current one unless `beside`. Nothing happens then if nothing was asked there
     /// yet.
-    pub(crate) async fn begin(self: Arc<Self>, beside: bool) -> Answer {
+    pub(crate) async fn begin(
+        self: Arc<Self>,
+        beside: bool,
+        _coming: Option<Coming>,
+    ) -> SessionAnswer {
         let _changing = self.map.changing.lock().await;
         let host = self.clone();
         let begun = blocking(move || {
@@ -252,7 +301,7 @@ impl Host {
             }
             let (seat, inputs) = Seat::new();
             lock(&host.map.open).seats.push(seat.clone());
-            let (session, events) = host.start(&seat.slot(), None);
+            let (session, events) = host.start(&seat.slot(), SessionOrigin::New, None);
             let id: SessionId = session.id().clone().into();
             let left = host.install((seat, inputs), events, beside, |_| true)?;
             Ok(Reply::Begun(id, left))
@@ -262,7 +311,10 @@ impl Host {
 
     /// Leaves a session, the current one if none is named; at once, so that nothing reaches it any more. The answer comes when
     /// it has written its last lines.
-    pub(crate) fn close(self: Arc<Self>, session: Option<&str>) -> BoxFuture<'static, Answer> {
+    pub(crate) fn close(
+        self: Arc<Self>,
+        session: Option<&str>,
+    ) -> BoxFuture<'static, SessionAnswer> {
         let Some(seat) = self.seat(session) else {
             return ready(Err("There is no such session open".into())).boxed();
         };

@@ -3,18 +3,18 @@
 //! The configuration is read where that blocks nobody, and only if something of it may have changed: its files, or what the
 //! client says.
 
-use crate::configuration::{Built, ModelFactory};
+use crate::configuration::{Built, ModelFactory, tool_names};
 use crate::host::Host;
 use crate::lock;
-use crate::watch::Watch;
+use crate::watch::ConfigWatch;
 use ropewalk_agent::instructions::Instructions;
 use ropewalk_agent::prompt::PromptFacts;
 use ropewalk_agent::session::{KeepRule, ModelChoice, ModelSource, Settings};
 use ropewalk_commands::CommandSettings;
-use ropewalk_config::{Config, Layer, add_rule, rules_file};
+use ropewalk_config::{Config, ConfigLayer, add_rule, rules_file};
 use ropewalk_model::Model;
 use ropewalk_protocol::{Event, Level, Mechanisms};
-use ropewalk_tools::{List, Rules, Written};
+use ropewalk_tools::{List, Rules, WrittenRule};
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
@@ -50,7 +50,7 @@ impl Host {
         let was_stale = self.configuration.take_stale();
         let sources = self.configuration.sources();
         let mut config = Config::build(&sources, &*self.options.environment);
-        let watch = Watch::of(&config);
+        let watch = ConfigWatch::of(&config);
         let has_changed = was_stale || built.is_of_others(&watch);
         let mut news = match self.options.headless {
             true => Vec::new(),
@@ -65,7 +65,7 @@ impl Host {
             let keeps_mode = mode == settings.mode && config.is_locked("mode").is_none();
             self.each(|session| {
                 let mut settings = settings.clone();
-                if keeps_mode {
+                if keeps_mode || self.teams.is_member(session.id()) {
                     settings.mode = session.mode();
                 }
                 let choice = session.model_choice();
@@ -74,7 +74,7 @@ impl Host {
             });
             news.extend(problems.into_iter().map(problem));
         }
-        let is_named = config.provenance("model").layer == Layer::Flag;
+        let is_named = config.provenance("model").layer == ConfigLayer::Flag;
         let takes_choice = !(self.options.headless && is_named);
         StartSettings { settings, takes_choice, commands: commands_of(&config), news }
     }
@@ -148,7 +148,7 @@ pub fn settings_of(
     interactive: bool,
 ) -> (Settings, Vec<String>) {
     let mut problems: Vec<String> = config.problems.iter().map(ToString::to_string).collect();
-    let known = ropewalk_agent::tools::names();
+    let known = tool_names();
     let mut rules = Rules::default();
     let mut wrong = Vec::new();
     let lists =
@@ -157,7 +157,7 @@ pub fn settings_of(
         for text in texts {
             let (matches, refuses) = (&text.matches, &text.refuses);
             let from = text.source.to_string();
-            let written = Written { rule: &text.rule, matches, refuses, from: &from };
+            let written = WrittenRule { rule: &text.rule, matches, refuses, from: &from };
             wrong.extend(rules.read(list, written, &known));
         }
     }
@@ -204,7 +204,7 @@ pub fn settings_of(
     (settings, problems)
 }
 
-fn instructions(told: &ropewalk_config::Instructions) -> Instructions {
+fn instructions(told: &ropewalk_config::InstructionText) -> Instructions {
     let (file, text) = (told.file.clone(), told.text.clone());
     Instructions { file, text, is_users: told.is_users }
 }

@@ -3,7 +3,7 @@
 //! A client that can only send a prompt does everything with them. They are read here, so that each front end
 //! knows the same ones; what they do is the front end's. Any other text that begins with `/` is plain text.
 
-use ropewalk_protocol::Mode;
+use ropewalk_protocol::{Mode, TeamOp};
 
 /// A command that was typed as a prompt.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,6 +34,12 @@ pub enum Slash {
     Status,
     /// Shows the todos.
     Todos,
+    /// Lists the tasks of the team's board, on this page or the first.
+    Tasks(Option<u32>),
+    /// Shows the team or does something about it.
+    Team(TeamOp),
+    /// Lists the messages of the team.
+    Inbox,
     /// Lists the sessions of these folders.
     Sessions,
     /// Goes on with a session, by its number in the list or its id; none means the last one.
@@ -82,6 +88,14 @@ const TABLE: &[(&str, &str, &str, Reads)] = &[
     ("context", "", "says how full the model's context is", Reads::Nothing(|| Slash::Context)),
     ("status", "", "says how things stand", Reads::Nothing(|| Slash::Status)),
     ("todos", "", "shows the steps of the task", Reads::Nothing(|| Slash::Todos)),
+    ("tasks", "a page", "lists the tasks of the team", Reads::Value(tasks)),
+    (
+        "team",
+        "stop NAME, approve NUMBER, refuse NUMBER or adopt TEAM",
+        "shows the team, ends a teammate, answers a plan, or takes over a team",
+        Reads::Value(team),
+    ),
+    ("inbox", "", "lists the messages of the team", Reads::Nothing(|| Slash::Inbox)),
     ("sessions", "", "lists the sessions of these folders", Reads::Nothing(|| Slash::Sessions)),
     ("resume", "a number of the list", "goes on with one of them", Reads::Value(resume)),
     ("allow", "", "allows what waits for your approval, once", Reads::Nothing(|| Slash::Allow)),
@@ -146,6 +160,30 @@ fn resume(word: Option<&str>) -> Option<Slash> {
     one_word(word).map(Slash::Resume)
 }
 
+fn tasks(word: Option<&str>) -> Option<Slash> {
+    let page = word.map(str::parse::<u32>).transpose().ok()?;
+    (page != Some(0)).then_some(Slash::Tasks(page))
+}
+
+fn team(words: Option<&str>) -> Option<Slash> {
+    let Some(words) = words else { return Some(Slash::Team(TeamOp::Show)) };
+    let (verb, rest) = words.split_once(char::is_whitespace)?;
+    let (first, more) = match rest.trim().split_once(char::is_whitespace) {
+        Some((first, more)) => (first, Some(more.trim().to_owned())),
+        None => (rest.trim(), None),
+    };
+    let is_whole = more.is_none();
+    let plan = |approve| Some(TeamOp::Plan { request: first.parse().ok()?, approve, words: more });
+    let op = match verb {
+        "stop" if is_whole => TeamOp::Stop(first.to_owned()),
+        "adopt" if is_whole => TeamOp::Adopt(first.to_owned()),
+        "approve" => plan(true)?,
+        "refuse" => plan(false)?,
+        _ => return None,
+    };
+    Some(Slash::Team(op))
+}
+
 /// None where there are several words.
 fn one_word(word: Option<&str>) -> Option<Option<String>> {
     let is_one = word.is_none_or(|word| !word.contains(char::is_whitespace));
@@ -159,6 +197,7 @@ mod tests {
     #[test]
     fn commands_are_told_from_text() {
         let words = |text: &str| Some(text.to_owned());
+        let plan = |request, approve, words| Slash::Team(TeamOp::Plan { request, approve, words });
         let read: &[(&str, Slash)] = &[
             ("/stop", Slash::Stop),
             ("/new\n", Slash::New),
@@ -178,6 +217,17 @@ mod tests {
             ("/context", Slash::Context),
             ("/status", Slash::Status),
             ("/todos", Slash::Todos),
+            ("/tasks", Slash::Tasks(None)),
+            ("/tasks 2", Slash::Tasks(Some(2))),
+            ("/team", Slash::Team(TeamOp::Show)),
+            ("/team stop alice", Slash::Team(TeamOp::Stop("alice".to_owned()))),
+            ("/team  adopt  ship ", Slash::Team(TeamOp::Adopt("ship".to_owned()))),
+            ("/team approve 7", plan(7, true, None)),
+            (
+                "/team refuse 7 not the API,\nthe tests",
+                plan(7, false, words("not the API,\nthe tests")),
+            ),
+            ("/inbox", Slash::Inbox),
             ("/sessions", Slash::Sessions),
             ("/resume", Slash::Resume(None)),
             ("/resume 2", Slash::Resume(words("2"))),
@@ -235,6 +285,12 @@ mod tests {
                 "/stop the press",
                 "/stop takes nothing more. For the model, put a blank before it: “ /stop the press”.",
             ),
+            ("/tasks 0", "/tasks takes a page."),
+            ("/team stop", "/team takes stop NAME, approve NUMBER, refuse NUMBER or adopt TEAM."),
+            ("/team stop alice and bob", "/team takes stop NAME"),
+            ("/team approve alice", "/team takes stop NAME"),
+            ("/team dismiss alice", "/team takes stop NAME"),
+            ("/inbox all", "/inbox takes nothing more."),
             ("/resume the old one", "/resume takes a number of the list."),
         ] {
             let said = Slash::read(text).unwrap().unwrap_err();

@@ -2,15 +2,15 @@
 
 use crate::host::Host;
 use crate::resume::{NOT_KEPT, refused};
-use crate::sessions::Answer;
+use crate::sessions::SessionAnswer;
 use crate::words::{count, named, shortened};
 use crate::{blocking, lock};
 use futures::FutureExt;
 use futures::future::{BoxFuture, ready};
 use ropewalk_agent::Sessions;
-use ropewalk_agent::journal::store::{Listed, make_private_folder};
+use ropewalk_agent::journal::store::{SessionListing, make_private_folder};
 use ropewalk_config::rules_file;
-use ropewalk_protocol::plugin::{CallResult, History};
+use ropewalk_protocol::plugin::{CallResult, SessionHistory};
 use ropewalk_protocol::{CallId, Op, Refusal, Reply, SessionId, SessionInfo};
 use ropewalk_workspace::DocId;
 use std::io::{ErrorKind, Write as _};
@@ -38,7 +38,7 @@ impl Host {
     }
 
     /// Lists the sessions of these folders, or of all.
-    pub(crate) async fn list(self: Arc<Self>, all: bool) -> Answer {
+    pub(crate) async fn list(self: Arc<Self>, all: bool) -> SessionAnswer {
         let sessions = self.kept()?;
         blocking(move || self.list_now(&sessions, all)).await.map(Reply::Sessions)
     }
@@ -53,12 +53,12 @@ impl Host {
         self.infos(list)
     }
 
-    pub(crate) fn infos(&self, list: Vec<Listed>) -> Vec<SessionInfo> {
+    pub(crate) fn infos(&self, list: Vec<SessionListing>) -> Vec<SessionInfo> {
         list.into_iter().map(|listed| self.info(listed)).collect()
     }
 
-    fn info(&self, listed: Listed) -> SessionInfo {
-        let Listed { id, roots, began, summary, bytes, in_use } = listed;
+    fn info(&self, listed: SessionListing) -> SessionInfo {
+        let SessionListing { id, roots, began, summary, bytes, in_use, .. } = listed;
         SessionInfo {
             title: summary.title,
             began,
@@ -79,7 +79,7 @@ impl Host {
         self: Arc<Self>,
         session: Option<SessionId>,
         title: &str,
-    ) -> BoxFuture<'static, Answer> {
+    ) -> BoxFuture<'static, SessionAnswer> {
         let title = shortened(title.trim(), MOST_TITLE);
         let named = match session {
             _ if title.is_empty() => return ready(Err("The name is empty".into())).boxed(),
@@ -106,7 +106,11 @@ impl Host {
     }
 
     /// Deletes a session that is not open here; one in which something waits only by force.
-    pub(crate) async fn delete(self: Arc<Self>, session: Option<SessionId>, force: bool) -> Answer {
+    pub(crate) async fn delete(
+        self: Arc<Self>,
+        session: Option<SessionId>,
+        force: bool,
+    ) -> SessionAnswer {
         let sessions = self.kept()?;
         let named = session.ok_or("Say which session is to be deleted")?;
         blocking(move || {
@@ -128,7 +132,7 @@ impl Host {
         self: Arc<Self>,
         session: Option<SessionId>,
         path: Option<String>,
-    ) -> Answer {
+    ) -> SessionAnswer {
         let session = match session {
             Some(named) => named,
             None => self.snapshot(None).session.clone().ok_or("Nothing was asked yet")?,
@@ -157,7 +161,7 @@ impl Host {
         session: Option<String>,
         before: Option<u64>,
         most: usize,
-    ) -> Result<History, Refusal> {
+    ) -> Result<SessionHistory, Refusal> {
         let (host, sessions) = (self.clone(), self.kept()?);
         blocking(move || {
             let Some(id) = host.named_or_current(&sessions, session)? else {
@@ -170,12 +174,12 @@ impl Host {
                 Err(_) if is_new => (Vec::new(), false),
                 read => read.map_err(refused)?,
             };
-            Ok(History { session: id, turns, more })
+            Ok(SessionHistory { session: id, turns, more })
         })
         .await?
     }
 
-    /// What the model got for a call of a session. None means the current session.
+    /// Result that the model got for a call of a session. None means the current session.
     ///
     /// # Errors
     /// When there is no such session or call, or it is not kept, in words.
@@ -222,7 +226,7 @@ impl Host {
     }
 
     /// The file of the rules that hold for always, made for its owner alone unless it is there.
-    pub(crate) async fn rules(self: Arc<Self>) -> Answer {
+    pub(crate) async fn rules(self: Arc<Self>) -> SessionAnswer {
         let file = rules_file(&*self.options.environment).ok_or(
             "There is no home folder, so there is no place for rules that hold for always",
         )?;
@@ -242,10 +246,10 @@ impl Host {
 }
 
 /// Refuses what would lose work of the user's, or may do so. One that is in use is refused for that.
-fn may_be_deleted(listed: Option<Listed>) -> Result<(), String> {
+fn may_be_deleted(listed: Option<SessionListing>) -> Result<(), String> {
     let lost = match listed {
         Some(listed) if listed.in_use || listed.summary.waits() == 0 => return Ok(()),
-        Some(Listed { summary, .. }) => {
+        Some(SessionListing { summary, .. }) => {
             let waits = count(summary.waits(), "change waits", "changes wait");
             format!("{waits} to be accepted or saved in {}", named(&summary.title))
         }

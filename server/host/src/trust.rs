@@ -7,7 +7,7 @@ use crate::host::Host;
 use crate::words::shortened;
 use crate::{blocking, lock};
 use ropewalk_config::trust::{Answer, forget, remember};
-use ropewalk_config::{Config, Untrusted};
+use ropewalk_config::{Config, TrustQuestion};
 use ropewalk_protocol::{Event, Refusal, Reply, Trust, TrustAnswer};
 use ropewalk_workspace::DocId;
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ impl Host {
     pub(crate) fn take_questions(&self, config: &mut Config) -> Vec<Event> {
         let mut questions = lock(&self.questions);
         questions.take(config);
-        let event = |question: Untrusted| Event::TrustRequested {
+        let event = |question: TrustQuestion| Event::TrustRequested {
             root: question.root.to_string_lossy().into_owned(),
             file: self.workspace.spelling(&DocId::from_path(&question.file)),
             question: question.question(),
@@ -70,7 +70,11 @@ impl Host {
     }
 
     /// The question that is answered.
-    fn find_question(&self, root: Option<&Path>, hash: Option<&str>) -> Result<Untrusted, String> {
+    fn find_question(
+        &self,
+        root: Option<&Path>,
+        hash: Option<&str>,
+    ) -> Result<TrustQuestion, String> {
         let open = self.open_questions();
         let mut meant = open.into_iter().filter(|asks| root.is_none_or(|root| asks.root == *root));
         let of = root.map(|root| format!(" of {}", root.display())).unwrap_or_default();

@@ -6,9 +6,9 @@ use std::time::SystemTime;
 
 /// See the module.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Watch(Vec<(PathBuf, Option<SystemTime>)>);
+pub(crate) struct ConfigWatch(Vec<(PathBuf, Option<SystemTime>)>);
 
-impl Watch {
+impl ConfigWatch {
     /// The files of this configuration as they are now. Blocking.
     pub(crate) fn of(config: &Config) -> Self {
         Self(config.watched.iter().map(|path| (path.clone(), changed(path))).collect())

@@ -1,15 +1,16 @@
 //! Code actions: requests on a selection or a diagnostic, and answers to what waits (hunks, approvals).
 
 use crate::lock;
-use crate::placed::{PlacedHunk, ShownHunks};
+use crate::placed::{ReachableHunk, ShownHunks};
 use crate::state::State;
+use crate::teammates::TeammateQuestion;
 use ropewalk_protocol::{Approval, Verdict};
 use ropewalk_text::plain::plain_line;
 use ropewalk_workspace::DocId;
 use serde_json::{Value, json};
 use tower_lsp::lsp_types as lsp;
 
-/// What can be asked about a selection: the title, and the words for the model.
+/// Questions about a selection: the title, and the words for the model.
 const ON_SELECTION: &[(&str, &str)] = &[
     (
         "explain",
@@ -34,18 +35,18 @@ const ON_SELECTION: &[(&str, &str)] = &[
 const COMMENT_STARTS: &[&str] = &["//", "#", "--", ";", "%", "/*", "*", "<!--", "\"\"\"", "'''"];
 
 /// An answer to an approval.
-pub(crate) struct Answer {
-    /// What the user reads, beginning with a small letter.
+pub(crate) struct AnswerAction {
+    /// Title that the user reads, beginning with a small letter.
     pub(crate) title: &'static str,
     /// The word of `ropewalk.approve`.
     pub(crate) word: &'static str,
-    /// What it says.
+    /// Verdict that it gives.
     pub(crate) verdict: Verdict,
 }
 
 /// All that may be said to a call that waits, the refusal first. Short, because VS Code cuts long buttons to nothing.
-pub(crate) fn answers_to(asked: &Approval) -> Vec<Answer> {
-    let answer = |title, word, verdict| Answer { title, word, verdict };
+pub(crate) fn answers_to(asked: &Approval) -> Vec<AnswerAction> {
+    let answer = |title, word, verdict| AnswerAction { title, word, verdict };
     let mut answers = vec![
         answer("refuse", "refuse", Verdict::Refuse(None)),
         answer("allow once", "once", Verdict::Once),
@@ -69,7 +70,13 @@ impl State {
         let uri = &self.spelling(params.text_document.uri.as_str());
         let version = self.anchors.remember(&id);
         self.desk.note_looked(&id);
-        let mut out = self.answers();
+        self.chat.note_place(&id);
+        let is_chat = self.has_chat() && id.is_conversation();
+        let mut out = match is_chat {
+            true => self.actions_in_chat((uri, &id), version, params.range),
+            false => Vec::new(),
+        };
+        out.extend(self.answers());
         out.extend(self.on_changes(uri, params.range));
         let about = |prompt: &str, range: lsp::Range| {
             json!({
@@ -78,9 +85,13 @@ impl State {
                 "range": range,
             })
         };
-        out.extend(fixes(&params.context.diagnostics, about));
-        if params.range.start != params.range.end {
-            out.extend(self.on_selection(&id, version, params.range, about));
+        if is_chat {
+            out.extend(self.offered_sessions());
+        } else {
+            out.extend(fixes(&params.context.diagnostics, about));
+            if params.range.start != params.range.end {
+                out.extend(self.on_selection(&id, version, params.range, about));
+            }
         }
         if let Some(only) = &params.context.only {
             out.retain(|action| action.kind.as_ref().is_some_and(|kind| is_among(kind, only)));
@@ -103,10 +114,7 @@ impl State {
             refactor("Ropewalk: do what this comment asks", "prompt", about(&request, range))
         });
         let mut out = Vec::from_iter(asked);
-        out.extend(self.host.offered().into_iter().map(|info| {
-            let title = format!("Ropewalk: resume {}", crate::show::sessions::about(&info));
-            refactor(&title, "resume", json!({ "session": info.session }))
-        }));
+        out.extend(self.offered_sessions());
         out.extend(ON_SELECTION.iter().map(|(name, prompt)| {
             let title = format!("Ropewalk: {name} the selection");
             refactor(&title, "prompt", about(prompt, range))
@@ -114,13 +122,22 @@ impl State {
         out
     }
 
-    /// Those about pending changes: about each that the range touches, and about all.
+    /// Earlier sessions that can go on.
+    fn offered_sessions(&self) -> impl Iterator<Item = lsp::CodeAction> {
+        self.host.offered().into_iter().map(|info| {
+            let title = format!("Ropewalk: resume {}", crate::show::sessions::about(&info));
+            let argument = json!({ "session": info.session });
+            action(&title, lsp::CodeActionKind::REFACTOR, "resume", argument)
+        })
+    }
+
+    /// Actions on pending changes: on each that the range touches, and on all.
     fn on_changes(&self, uri: &str, range: lsp::Range) -> Vec<lsp::CodeAction> {
         let session = self.current();
         let (kind, id) = (lsp::CodeActionKind::QUICKFIX, DocId::from_uri(uri));
         let quick =
             |title: &str, command, arguments| action(title, kind.clone(), command, arguments);
-        let touches = |hunk: &&PlacedHunk| {
+        let touches = |hunk: &&ReachableHunk| {
             let at = hunk.range;
             hunk.at == id && at.start.line <= range.end.line && range.start.line <= at.end.line
         };
@@ -160,19 +177,27 @@ impl State {
     fn answers(&self) -> Vec<lsp::CodeAction> {
         let mut actions = self.trust_answers();
         let snapshot = self.host.snapshot(None);
-        let (waiting, session) = (&snapshot.approvals, &snapshot.session);
+        let own = snapshot.session.as_ref().map(ToString::to_string);
+        let own = snapshot.approvals.iter().map(|asked| (asked.clone(), own.clone(), None));
+        let theirs = self.teammates.questions().into_iter().map(|question| {
+            let TeammateQuestion { member, session, approval } = question;
+            (approval, Some(session), Some(member))
+        });
+        let mut waiting: Vec<_> = own.chain(theirs).collect();
+        waiting.sort_by_key(|(asked, ..)| asked.id);
         let several = waiting.len() > 1;
-        for asked in waiting {
+        for (asked, session, member) in &waiting {
             let (id, mut answers) = (asked.id, answers_to(asked));
             // A menu is opened on purpose, and what stands first in it does least for later.
             answers.rotate_left(1);
             let shown = lock(&self.shown).questions.get(&id).map(|shown| shown.about.clone());
-            let which = match (several, shown) {
-                (false, _) => String::new(),
-                (true, Some(about)) => format!(": {about}"),
-                (true, None) => format!(" (number {id})"),
+            let about = several.then(|| shown.unwrap_or_else(|| format!("number {id}")));
+            let which: Vec<String> = member.clone().into_iter().chain(about).collect();
+            let which = match which.join(", ") {
+                which if which.is_empty() => which,
+                which => format!(": {which}"),
             };
-            for Answer { title, word, .. } in answers {
+            for AnswerAction { title, word, .. } in answers {
                 let arguments = json!({ "approval": id, "answer": word, "session": session });
                 let title = format!("Ropewalk: {title}{which}");
                 actions.push(action(&title, lsp::CodeActionKind::QUICKFIX, "approve", arguments));
@@ -205,7 +230,7 @@ impl State {
         answers.collect()
     }
 
-    /// What a selected comment asks, if the selection is nothing but a comment.
+    /// Words of a selected comment, if the selection is nothing but a comment.
     fn comment(&self, id: &DocId, version: Option<i32>, range: lsp::Range) -> Option<String> {
         let (text, bytes) = self.anchors.locate(id, version, range)?;
         let text = text.slice(bytes);
@@ -269,7 +294,7 @@ fn is_among(kind: &lsp::CodeActionKind, only: &[lsp::CodeActionKind]) -> bool {
     })
 }
 
-fn action(
+pub(crate) fn action(
     title: &str,
     kind: lsp::CodeActionKind,
     command: &str,

@@ -23,7 +23,7 @@ use tower_lsp::{Client, ClientSocket, LanguageServer, LspService};
 
 /// See the module.
 pub struct Backend {
-    state: Arc<State>,
+    pub(crate) state: Arc<State>,
 }
 
 impl std::fmt::Debug for Backend {
@@ -52,9 +52,9 @@ impl Backend {
     /// The cancel button of a turn's progress is an interrupt.
     async fn cancel_progress(&self, params: lsp::WorkDoneProgressCancelParams) {
         let lsp::ProgressToken::String(token) = params.token else { return };
-        if let Some(session) = self.state.current()
-            && token.starts_with(&format!("ropewalk/{session}/"))
-        {
+        let is_of = |session: &String| token.starts_with(&format!("ropewalk/{session}/"));
+        let own = self.state.current().filter(is_of);
+        if let Some(session) = own.or_else(|| self.state.teammates.session_of_token(&token)) {
             // One that was left meanwhile is stopped already.
             let _ = self.state.ask(Some(session), Op::Interrupt(None)).await;
         }
@@ -157,8 +157,12 @@ impl LanguageServer for Backend {
         let events = self.state.host.subscribe();
         tokio::spawn(crate::show::show_events(self.state.clone(), events));
         tokio::spawn(crate::show::follow_moves(self.state.clone()));
+        tokio::spawn(crate::chat::keep(self.state.clone()));
         Ok(lsp::InitializeResult {
-            capabilities: capabilities(encoding_to_lsp(encoding), &facts, habits),
+            capabilities: lsp::ServerCapabilities {
+                completion_provider: self.state.has_chat().then(crate::chat::completion_provider),
+                ..capabilities(encoding_to_lsp(encoding), &facts, habits)
+            },
             server_info: Some(lsp::ServerInfo {
                 name: "ropewalk".to_owned(),
                 version: Some(env!("CARGO_PKG_VERSION").to_owned()),
@@ -212,6 +216,13 @@ impl LanguageServer for Backend {
         Ok(Some(self.state.actions(&params).into_iter().filter_map(offered).collect()))
     }
 
+    async fn completion(
+        &self,
+        params: lsp::CompletionParams,
+    ) -> Result<Option<lsp::CompletionResponse>> {
+        crate::chat::complete(&self.state, params).await
+    }
+
     async fn code_lens(&self, params: lsp::CodeLensParams) -> Result<Option<Vec<lsp::CodeLens>>> {
         Ok(Some(self.state.lenses(&params.text_document.uri)))
     }
@@ -239,6 +250,7 @@ impl Documents for Backend {
             &document.text,
         );
         self.state.desk.note_looked(&id);
+        self.state.chat.note_opened(&id);
         self.follow();
         self.look(id, false);
     }
@@ -287,7 +299,7 @@ impl Documents for Backend {
     }
 }
 
-/// What we can do, and nothing else.
+/// Capabilities of this server, and nothing else.
 fn capabilities(
     encoding: lsp::PositionEncodingKind,
     facts: &ClientFacts,

@@ -11,6 +11,8 @@ pub(crate) fn read_options(options: Option<&Value>) -> (ClientOptions, Vec<Strin
     for key in client_keys() {
         match options.and_then(|options| options.get(&key)) {
             None | Some(Value::Null) => {}
+            // A table of the configuration has the same name.
+            Some(Value::Object(_)) if key == "team" => {}
             Some(Value::Bool(value)) => drop(given.insert(key, Value::Bool(*value))),
             Some(other) => problems.push(format!(
                 "initializationOptions: `{key}` takes true or false, not {other}; it is ignored."

@@ -6,17 +6,20 @@
 pub(crate) mod review;
 mod sessions;
 mod slash;
+mod team;
+
+pub(crate) use slash::run as run_slash;
 
 use crate::convert::{invalid, range_to_lsp};
 use crate::state::State;
 use futures::future::BoxFuture;
 use ropewalk_host::is_named;
 use ropewalk_host::slash::Slash;
-use ropewalk_host::words::status_in_words;
+use ropewalk_host::words::{count, status_in_words};
 use ropewalk_protocol::command::{
-    CommandFile, CommandMode, CommandModel, CompactArgument, DocumentVersion, InterruptArgument,
-    ModeArgument, ModelArgument, PromptArgument, PromptTurn, SteerArgument, UnqueueArgument,
-    UnqueuedPrompt,
+    CommandFile, CommandModel, CompactArgument, DocumentVersion, InterruptArgument, ModeArgument,
+    ModelArgument, PromptArgument, PromptTurn, SessionMode, StatusArgument, SteerArgument,
+    UnqueueArgument, UnqueuedPrompt,
 };
 use ropewalk_protocol::{Content, Op, Prompt, Reply, SelectedText, Status, TextRange};
 use ropewalk_workspace::DocId;
@@ -33,17 +36,18 @@ enum Handler {
     /// It is done when it returns.
     Now(fn(&Arc<State>, Value) -> Result<Value>),
     /// The host answers it. What it needs of the moment is taken when it is polled first.
-    Later(fn(Arc<State>, Value) -> Answer),
+    Later(fn(Arc<State>, Value) -> CommandAnswer),
 }
 
 /// The answer to a command, which may wait for the disk and never for the client.
-type Answer = BoxFuture<'static, Result<Value>>;
+type CommandAnswer = BoxFuture<'static, Result<Value>>;
 
 use Handler::{Later, Now};
 
 /// Every command, by the name that clients call.
 const COMMANDS: &[(&str, Handler)] = &[
     ("ropewalk.prompt", Later(prompt)),
+    ("ropewalk.send", Later(crate::chat::send)),
     ("ropewalk.steer", Later(steer)),
     ("ropewalk.unqueue", Later(unqueue)),
     ("ropewalk.interrupt", Later(interrupt)),
@@ -67,6 +71,9 @@ const COMMANDS: &[(&str, Handler)] = &[
     ("ropewalk.rename", Later(sessions::rename)),
     ("ropewalk.delete", Later(sessions::delete)),
     ("ropewalk.export", Later(sessions::export)),
+    ("ropewalk.tasks", Later(team::tasks)),
+    ("ropewalk.team", Later(team::team)),
+    ("ropewalk.inbox", Later(team::inbox)),
     ("ropewalk.trust", Later(crate::trust::command)),
 ];
 
@@ -124,21 +131,33 @@ pub(crate) fn no_argument(argument: &Value, command: &str) -> Result<()> {
     if is_nothing { Ok(()) } else { Err(invalid(format!("{command} takes no argument"))) }
 }
 
-fn prompt(state: Arc<State>, argument: Value) -> Answer {
+fn prompt(state: Arc<State>, argument: Value) -> CommandAnswer {
+    let is_nothing = no_argument(&argument, "").is_ok();
+    if is_nothing && state.has_chat() {
+        return Box::pin(crate::chat::open(state));
+    }
     Box::pin(async move {
-        let PromptArgument { prompt, mut content, text_document, range } = read_prompt(argument)?;
-        match Slash::read(&prompt) {
-            None => {
-                content.insert(0, Content::text(prompt));
-                ask(&state, content, text_document, range).await
+        let PromptArgument { prompt, content, text_document, range, member } =
+            read_prompt(argument)?;
+        let at = text_document.as_ref().map(|document| DocId::from_uri(&document.uri));
+        state.chat.note_asked(at.as_ref());
+        let slash = Slash::read(&prompt);
+        match (slash, member) {
+            (None, member) => {
+                let content = [Content::text(prompt)].into_iter().chain(content).collect();
+                ask(&state, content, text_document, range, member).await
             }
-            Some(slash) => slash::run(state, slash).await,
+            (Some(_), Some(_)) => Err(invalid(
+                "A teammate takes no commands: they are about your own session. Send it words",
+            )),
+            (Some(slash), None) => slash::run(state, slash).await,
         }
     })
 }
 
 fn read_prompt(argument: Value) -> Result<PromptArgument> {
-    let wanted = "{ prompt, content?, textDocument?: { uri, version? }, range? } or a string";
+    let wanted =
+        "{ prompt, content?, textDocument?: { uri, version? }, range?, member? } or a string";
     let argument: PromptArgument = read(argument, "prompt", wanted)?;
     if argument.prompt.trim().is_empty() {
         return Err(invalid(format!(
@@ -153,6 +172,7 @@ async fn ask(
     content: Vec<Content>,
     document: Option<DocumentVersion>,
     range: Option<TextRange>,
+    member: Option<String>,
 ) -> Result<Value> {
     let range = range.map(range_to_lsp);
     let at = document.as_ref().map(|document| DocId::from_uri(&document.uri));
@@ -162,7 +182,7 @@ async fn ask(
         _ => None,
     };
     state.desk.note_asked(at.as_ref().map(|id| (id, range)));
-    match state.ask(None, Op::Prompt(Prompt { content, selection })).await? {
+    match state.ask_of(None, member, Op::Prompt(Prompt { content, selection })).await? {
         Reply::Turn(session, turn) => {
             answer(PromptTurn { session: Some(session), turn: Some(turn), said: None })
         }
@@ -193,18 +213,19 @@ fn selected(
     }))
 }
 
-fn steer(state: Arc<State>, argument: Value) -> Answer {
+fn steer(state: Arc<State>, argument: Value) -> CommandAnswer {
     Box::pin(async move {
-        let SteerArgument { text } = read(argument, "text", "{ text } or a string")?;
+        let SteerArgument { text, member } =
+            read(argument, "text", "{ text, member? } or a string")?;
         if text.trim().is_empty() {
             return Err(invalid("ropewalk.steer needs a text"));
         }
-        state.ask(None, Op::Steer(vec![Content::text(text)])).await?;
+        state.ask_of(None, member, Op::Steer(vec![Content::text(text)])).await?;
         Ok(Value::Null)
     })
 }
 
-fn unqueue(state: Arc<State>, argument: Value) -> Answer {
+fn unqueue(state: Arc<State>, argument: Value) -> CommandAnswer {
     Box::pin(async move {
         let UnqueueArgument { turn } = read(argument, "", "{ turn }")?;
         let Reply::Unqueued(prompt) = state.ask(None, Op::Unqueue(turn)).await? else {
@@ -214,7 +235,7 @@ fn unqueue(state: Arc<State>, argument: Value) -> Answer {
     })
 }
 
-fn compact(state: Arc<State>, argument: Value) -> Answer {
+fn compact(state: Arc<State>, argument: Value) -> CommandAnswer {
     Box::pin(async move {
         let CompactArgument { focus } = read(argument, "focus", "{ focus? } or a string")?;
         state.ask(None, Op::Compact(focus)).await?;
@@ -222,16 +243,20 @@ fn compact(state: Arc<State>, argument: Value) -> Answer {
     })
 }
 
-fn interrupt(state: Arc<State>, argument: Value) -> Answer {
+fn interrupt(state: Arc<State>, argument: Value) -> CommandAnswer {
     Box::pin(async move {
-        let InterruptArgument { thread } = read(argument, "thread", "{ thread? } or a string")?;
-        // Without a session there is nothing to stop.
-        let _ = state.ask(None, Op::Interrupt(thread)).await;
-        Ok(Value::Null)
+        let wanted = "{ thread?, member? } or a string";
+        let InterruptArgument { thread, member } = read(argument, "thread", wanted)?;
+        let names_one = member.is_some();
+        match state.ask_of(None, member, Op::Interrupt(thread)).await {
+            Err(error) if names_one => Err(error),
+            // Without a session there is nothing to stop.
+            _ => Ok(Value::Null),
+        }
     })
 }
 
-fn rules(state: Arc<State>, _: Value) -> Answer {
+fn rules(state: Arc<State>, _: Value) -> CommandAnswer {
     Box::pin(async move {
         let Reply::File(file) = state.ask(None, Op::Rules).await? else { return Ok(Value::Null) };
         show_file(&state, &file, format!("The rules are in {file}"))
@@ -245,30 +270,34 @@ fn show_file(state: &Arc<State>, file: &str, words: String) -> Result<Value> {
     answer(CommandFile { path: file.to_owned(), uri })
 }
 
-fn mode(state: Arc<State>, argument: Value) -> Answer {
+fn mode(state: Arc<State>, argument: Value) -> CommandAnswer {
     Box::pin(async move {
         let ModeArgument { mode } = read(argument, "mode", "{ mode: auto, review or plan }")?;
         let mode = match mode {
             Some(mode) => state.ask(None, Op::Mode(mode)).await.map(|_| mode)?,
             None => status_of(&state).await?.mode,
         };
-        answer(CommandMode { mode })
+        answer(SessionMode { mode })
     })
 }
 
-fn model(state: Arc<State>, argument: Value) -> Answer {
+fn model(state: Arc<State>, argument: Value) -> CommandAnswer {
     Box::pin(async move {
         let ModelArgument { model } = read(argument, "model", "{ model: provider/name }")?;
         if let Some(name) = model {
             state.ask(None, Op::SetModel(name.clone())).await?;
-            return answer(CommandModel { model: Some(name), missing: None });
+            let missing = state.host.missing_for(name.clone()).await;
+            return answer(CommandModel { model: Some(name), missing });
         }
-        let Status { model, missing, .. } = status_of(&state).await?;
+        let Status { model, mut missing, .. } = status_of(&state).await?;
+        if let Some(name) = model.clone() {
+            missing = state.host.missing_for(name).await;
+        }
         answer(CommandModel { model, missing })
     })
 }
 
-fn models(state: Arc<State>, argument: Value) -> Answer {
+fn models(state: Arc<State>, argument: Value) -> CommandAnswer {
     Box::pin(async move {
         no_argument(&argument, "ropewalk.models")?;
         let found = state.host.models().await;
@@ -278,17 +307,38 @@ fn models(state: Arc<State>, argument: Value) -> Answer {
 
 /// How the current session stands, started now if there was none.
 async fn status_of(state: &State) -> Result<Status> {
-    match state.ask(None, Op::Status).await? {
+    status_of_member(state, None).await
+}
+
+/// How a teammate's session stands, if one is named.
+async fn status_of_member(state: &State, member: Option<String>) -> Result<Status> {
+    match state.ask_of(None, member, Op::Status).await? {
         Reply::Status(status) => Ok(status),
         _ => Err(Error::internal_error()),
     }
 }
 
-fn status(state: Arc<State>, _: Value) -> Answer {
+fn status(state: Arc<State>, argument: Value) -> CommandAnswer {
     Box::pin(async move {
-        let status = status_of(&state).await?;
-        let words = status_in_words(state.waiting().map(|waiting| waiting.in_words()), &status);
-        crate::show::tell(&state, lsp::MessageType::INFO, words);
+        let StatusArgument { member } = read(argument, "member", "{ member? } or a name")?;
+        let (status, words) = match member {
+            None => status_and_words(&state).await?,
+            Some(member) => {
+                let status = status_of_member(&state, Some(member)).await?;
+                let changes = count(status.hunks, "change waits", "changes wait");
+                let waits = (status.hunks > 0).then(|| format!("{changes} for review"));
+                let words = status_in_words(waits, &status);
+                (status, words)
+            }
+        };
+        crate::show::tell_answer(&state, words);
         answer(status)
     })
+}
+
+async fn status_and_words(state: &State) -> Result<(Status, String)> {
+    let status = status_of(state).await?;
+    let waits = state.waiting().map(|waiting| waiting.in_words());
+    let words = status_in_words(waits, &status);
+    Ok((status, words))
 }

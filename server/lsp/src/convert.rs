@@ -78,7 +78,10 @@ pub(crate) fn edit_to_lsp(edit: DocumentEdit, form: EditForm) -> Option<Value> {
             json!({ "documentChanges": [{ "textDocument": document, "edits": edits }] })
         }
     };
-    Some(json!({ "label": edit.label, "edit": edit_of_all }))
+    Some(match edit.label.as_str() {
+        "" => json!({ "edit": edit_of_all }),
+        label => json!({ "label": label, "edit": edit_of_all }),
+    })
 }
 
 /// Another name of a file, as the params of `workspace/applyEdit`.
@@ -90,7 +93,7 @@ pub(crate) fn rename_to_lsp(rename: &FileRename) -> Value {
     json!({ "label": rename.label, "edit": { "documentChanges": [change] } })
 }
 
-/// What the client says of the edits that it takes.
+/// Reads the client's declaration of the edits that it takes.
 pub(crate) fn declared_by(capabilities: &lsp::ClientCapabilities) -> Declared {
     let workspace = capabilities.workspace.as_ref();
     let edit = workspace.and_then(|workspace| workspace.workspace_edit.as_ref());
@@ -132,7 +135,7 @@ pub(crate) fn invalid(words: impl Into<String>) -> Error {
     Error::invalid_params(words.into())
 }
 
-/// What a client's habits and our defaults say of its line ends.
+/// Coordinates of a client, by its encoding and line ends.
 pub(crate) fn coordinates(
     encoding: PositionEncoding,
     line_ends: LineEnds,

@@ -12,6 +12,7 @@ use ropewalk_protocol::plugin::{
     SymbolsRequest,
 };
 use ropewalk_text::Position;
+use ropewalk_text::plain::plain_line;
 use ropewalk_workspace::editor::{EditorPlace, Places, SymbolSpot};
 use ropewalk_workspace::{DocId, DocumentEdit, Editor, EditorError, FileRename, Habits, Workspace};
 use std::sync::{Arc, OnceLock};
@@ -44,36 +45,36 @@ impl Request for Save {
 }
 
 /// `ropewalk/diagnostics`: our plugins give the diagnostics they show.
-pub(crate) enum Diagnostics {}
+pub(crate) enum PluginDiagnostics {}
 
-impl Request for Diagnostics {
+impl Request for PluginDiagnostics {
     type Params = DiagnosticsRequest;
     type Result = Vec<DiagnosticLine>;
     const METHOD: &'static str = "ropewalk/diagnostics";
 }
 
 /// `ropewalk/symbols`: our plugins ask their language servers.
-pub(crate) enum Symbols {}
+pub(crate) enum PluginSymbols {}
 
-impl Request for Symbols {
+impl Request for PluginSymbols {
     type Params = SymbolsRequest;
     type Result = Vec<SymbolPlace>;
     const METHOD: &'static str = "ropewalk/symbols";
 }
 
 /// `ropewalk/definition`.
-pub(crate) enum Definition {}
+pub(crate) enum PluginDefinition {}
 
-impl Request for Definition {
+impl Request for PluginDefinition {
     type Params = PlaceRequest;
     type Result = Vec<DocumentPlace>;
     const METHOD: &'static str = "ropewalk/definition";
 }
 
 /// `ropewalk/references`.
-pub(crate) enum References {}
+pub(crate) enum PluginReferences {}
 
-impl Request for References {
+impl Request for PluginReferences {
     type Params = PlaceRequest;
     type Result = Vec<DocumentPlace>;
     const METHOD: &'static str = "ropewalk/references";
@@ -154,6 +155,18 @@ impl LspEditor {
     }
 }
 
+/// The most characters of a client's reason that are shown.
+const REASON: usize = 200;
+
+/// The client's answer to an edit. Its reason comes from outside: one plain line of it is kept.
+fn made(answer: ApplyWorkspaceEditResponse) -> Result<(), EditorError> {
+    if answer.applied {
+        return Ok(());
+    }
+    let reason = plain_line(&answer.failure_reason.unwrap_or_default());
+    Err(EditorError::Declined(reason.chars().take(REASON).collect()))
+}
+
 const NO_PLUGIN: EditorError =
     EditorError::Unsupported("it needs Ropewalk's plugin for this editor");
 
@@ -162,21 +175,21 @@ impl Editor for LspEditor {
         self.facts().habits.unwrap_or(Habits::UNKNOWN)
     }
 
-    fn apply(&self, edit: DocumentEdit) -> BoxFuture<'static, Result<bool, EditorError>> {
+    fn apply(&self, edit: DocumentEdit) -> BoxFuture<'static, Result<(), EditorError>> {
         let Some(params) = edit_to_lsp(edit, self.habits().edits) else {
             return Box::pin(async { Err(EditorError::Unsupported("it takes no edits")) });
         };
         let answer = self.request::<ApplyEdit>(params, ANSWER);
-        Box::pin(async move { answer.await.map(|answer| answer.applied) })
+        Box::pin(async move { made(answer.await?) })
     }
 
-    fn rename(&self, rename: FileRename) -> BoxFuture<'static, Result<bool, EditorError>> {
+    fn rename(&self, rename: FileRename) -> BoxFuture<'static, Result<(), EditorError>> {
         let answer = self.request::<ApplyEdit>(rename_to_lsp(&rename), ANSWER);
-        Box::pin(async move { answer.await.map(|answer| answer.applied) })
+        Box::pin(async move { made(answer.await?) })
     }
 
     fn barrier(&self) -> BoxFuture<'static, ()> {
-        // Whether it helped is seen by what has come; the edit is proved by its echo either way.
+        // Its help is seen by the changes that come; the edit is proved by its echo either way.
         if self.habits().barrier {
             let answer = self.request::<SemanticTokensRefresh>((), BARRIER);
             return Box::pin(async move { drop(answer.await) });
@@ -208,16 +221,16 @@ impl Editor for LspEditor {
             return Box::pin(async { Err(NO_PLUGIN) });
         }
         let uri = doc.map(|doc| self.workspace.spelling(&doc));
-        let answer = self.request::<Symbols>(SymbolsRequest { query, uri }, ANSWER);
+        let answer = self.request::<PluginSymbols>(SymbolsRequest { query, uri }, ANSWER);
         Box::pin(async move { Ok(answer.await?.into_iter().map(symbol_place).collect()) })
     }
 
     fn definition(&self, spot: SymbolSpot) -> BoxFuture<'static, Places> {
-        self.places::<Definition>(spot)
+        self.places::<PluginDefinition>(spot)
     }
 
     fn references(&self, spot: SymbolSpot) -> BoxFuture<'static, Places> {
-        self.places::<References>(spot)
+        self.places::<PluginReferences>(spot)
     }
 
     fn gives_diagnostics(&self) -> bool {
@@ -229,7 +242,7 @@ impl Editor for LspEditor {
             return Box::pin(async { Err(NO_PLUGIN) });
         }
         let uri = doc.map(|doc| self.workspace.spelling(&doc));
-        let answer = self.request::<Diagnostics>(DiagnosticsRequest { uri }, ANSWER);
+        let answer = self.request::<PluginDiagnostics>(DiagnosticsRequest { uri }, ANSWER);
         Box::pin(async move {
             let lines = answer.await?.into_iter().map(|line| {
                 let source = line.source.map(|source| format!(" [{source}]")).unwrap_or_default();

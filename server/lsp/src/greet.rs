@@ -7,7 +7,7 @@
 use crate::show::sessions::{about, resumed};
 use crate::show::{tell, tell_news, tell_problems, tell_together};
 use crate::state::State;
-use ropewalk_host::Earlier;
+use ropewalk_host::EarlierSessions;
 use ropewalk_host::time::ago;
 use ropewalk_host::words::{count, named};
 use ropewalk_protocol::{Event, SessionInfo};
@@ -47,12 +47,12 @@ pub(crate) async fn greet(state: Arc<State>) {
 
 /// Looks for earlier sessions of these folders: what is to be said of them.
 async fn look_back(state: &Arc<State>) -> Vec<(MessageType, String)> {
-    let Earlier { last, resumed: what, older } = match state.host.look_back(has_opened(state)).await
-    {
-        Ok(Some(found)) => found,
-        Ok(None) => return Vec::new(),
-        Err(refusal) => return vec![(MessageType::ERROR, refusal.words)],
-    };
+    let EarlierSessions { last, resumed: what, older } =
+        match state.host.look_back(has_opened(state)).await {
+            Ok(Some(found)) => found,
+            Ok(None) => return Vec::new(),
+            Err(refusal) => return vec![(MessageType::ERROR, refusal.words)],
+        };
     let mut said = Vec::new();
     match what {
         Some(Ok(session)) => said.push((MessageType::INFO, resumed(&session))),

@@ -4,8 +4,8 @@
 //! be opened yet is shown in the user's own document (see `home`).
 
 use crate::lock;
-use crate::placed::{PlacedHunk, ShownHunks, ShownQuestion, placed_in_file, range_of};
-use crate::show::words::{Waiting, how_to_review, lines_changed};
+use crate::placed::{ReachableHunk, ShownHunks, ShownQuestion, placed_in_file, range_of};
+use crate::show::words::{ReviewCounts, how_to_review, lines_changed, made_by};
 use crate::state::State;
 use ropewalk_protocol::{ChangeKind, HunkInfo};
 use ropewalk_text::plain::{plain, plain_line};
@@ -27,7 +27,7 @@ impl State {
     pub(crate) async fn show_nothing(&self, session: &str) {
         self.show_change(session, |shown| {
             shown.hunks.clear();
-            shown.questions.clear();
+            shown.questions.retain(|_, question| question.member.is_some());
         })
         .await;
     }
@@ -44,11 +44,24 @@ impl State {
         }
     }
 
-    /// No call waits any more.
+    /// No call of the session's own waits any more.
     pub(crate) async fn hide_questions(&self, session: &str) {
-        if !lock(&self.shown).questions.is_empty() {
-            self.show_change(session, |shown| shown.questions.clear()).await;
+        let is_own = |question: &ShownQuestion| question.member.is_none();
+        if lock(&self.shown).questions.values().any(is_own) {
+            self.show_change(session, |shown| shown.questions.retain(|_, one| !is_own(one))).await;
         }
+    }
+
+    /// These calls of a teammate wait no more.
+    pub(crate) async fn hide_member_questions(&self, ids: &[u64]) {
+        let is_shown = |id: &u64| lock(&self.shown).questions.contains_key(id);
+        if !ids.iter().any(is_shown) {
+            return;
+        }
+        let screen = self.current().unwrap_or_default();
+        self.show_change(&screen, |shown| shown.questions.retain(|id, _| !ids.contains(id))).await;
+        // Without a session there is no screen, and what is remembered goes all the same.
+        lock(&self.shown).questions.retain(|id, _| !ids.contains(id));
     }
 
     /// Shows all anew: documents were opened or closed.
@@ -69,7 +82,7 @@ impl State {
         };
         let mut by_uri: BTreeMap<String, Vec<lsp::Diagnostic>> = BTreeMap::new();
         if !facts.options.draws_hunks {
-            let places: HashMap<u64, PlacedHunk> =
+            let places: HashMap<u64, ReachableHunk> =
                 self.placed_hunks().into_iter().map(|placed| (placed.id, placed)).collect();
             for hunk in &hunks {
                 let (uri, diagnostic) = self.diagnostic(hunk, places.get(&hunk.id));
@@ -103,7 +116,7 @@ impl State {
     fn diagnostic(
         &self,
         hunk: &HunkInfo,
-        placed: Option<&PlacedHunk>,
+        placed: Option<&ReachableHunk>,
     ) -> (String, lsp::Diagnostic) {
         let own = DocId::from_uri(&hunk.uri);
         let is_elsewhere = placed.is_some_and(|placed| placed.is_elsewhere);
@@ -123,7 +136,8 @@ impl State {
         let review = review.map(|reader| format!("waits in every mode, because {reader}"));
         let whole = || self.host.hunk_texts(hunk.id).map(|texts| texts.diff).unwrap_or_default();
         let diff = hunk.diff.clone().unwrap_or_else(whole);
-        let parts = [lines_changed(&diff), by, review, Some(how_to_review(&self.habits()))];
+        let makers = made_by(&hunk.members);
+        let parts = [lines_changed(&diff), makers, by, review, Some(how_to_review(&self.habits()))];
         for part in parts.into_iter().flatten() {
             head.push_str(&format!(" · {part}"));
         }
@@ -163,7 +177,7 @@ impl State {
 
     /// The pending hunks of the current session as they were shown last, where they stand now, in the order of files and
     /// lines. Their texts may hold keys, and reach the client only by events, without them.
-    pub(crate) fn placed_hunks(&self) -> Vec<PlacedHunk> {
+    pub(crate) fn placed_hunks(&self) -> Vec<ReachableHunk> {
         let snapshot = self.host.snapshot(None);
         let home = self.desk.home().map(|(id, line)| {
             let range = range_of(&self.workspace, &id, line..line + 1);
@@ -173,9 +187,10 @@ impl State {
         snapshot.review.files.iter().flat_map(placed).collect()
     }
 
-    /// What waits for review in the current session.
-    pub(crate) fn waiting(&self) -> Option<Waiting> {
-        Waiting::of(&self.host.snapshot(None).review)
+    /// Counts of the changes that wait for review in the current session; None if there is no
+    /// change.
+    pub(crate) fn waiting(&self) -> Option<ReviewCounts> {
+        ReviewCounts::of(&self.host.snapshot(None))
     }
 
     /// Accept and reject above each pending hunk, and the way to the next one if there are several.

@@ -1,12 +1,13 @@
 //! The language server: serve loop, requests, and the agent's events shown to an editor.
 //!
 //! Reading order: [`serve`](mod@serve) (frames in and out), `backend` (LSP's methods), `commands` and
-//! `actions` (from the client to the host), `show`, `hunks`, `placed`, `home`, `anchors` and `trust` (from events to
-//! the client), `greet`, `editor` (the client as the workspace's editor), `client` and `state`. LSP's types stop here: `convert` is the door.
+//! `actions` (from the client to the host), `show`, `hunks`, `placed`, `home`, `anchors`, `teammates` and `trust` (from
+//! events to the client), `chat` (the conversation document), `greet`, `editor` (the client as the workspace's editor), `client` and `state`. LSP's types stop here: `convert` is the door.
 
 mod actions;
 mod anchors;
 mod backend;
+mod chat;
 mod client;
 mod commands;
 mod convert;
@@ -20,6 +21,7 @@ pub mod serve;
 mod show;
 mod spelled;
 mod state;
+mod teammates;
 mod trust;
 
 pub use backend::{Backend, service};

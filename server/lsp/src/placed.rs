@@ -21,6 +21,8 @@ pub(crate) struct ShownHunks {
 /// A call that waits for the user.
 #[derive(Clone, Debug)]
 pub(crate) struct ShownQuestion {
+    /// The teammate that asks, if it is one.
+    pub(crate) member: Option<String>,
     /// The start of what it would run, on one line.
     pub(crate) about: String,
     /// The question, with how to answer it.
@@ -29,7 +31,7 @@ pub(crate) struct ShownQuestion {
 
 /// A pending hunk and where it can be looked at.
 #[derive(Clone, Debug)]
-pub(crate) struct PlacedHunk {
+pub(crate) struct ReachableHunk {
     pub(crate) id: u64,
     /// The file it changes, as it is shown.
     pub(crate) file: String,
@@ -45,10 +47,10 @@ pub(crate) fn placed_in_file(
     workspace: &Workspace,
     file: &FileHunks,
     home: Option<&(DocId, lsp::Range)>,
-) -> Vec<PlacedHunk> {
+) -> Vec<ReachableHunk> {
     let Some(doc) = file.hunks.first().map(|hunk| &hunk.doc) else { return Vec::new() };
     let coordinates = workspace.coordinates();
-    let of = |hunk: &Hunk, at: &DocId, range| PlacedHunk {
+    let of = |hunk: &Hunk, at: &DocId, range| ReachableHunk {
         id: hunk.id.0,
         file: hunk.file.clone(),
         at: at.clone(),

@@ -8,7 +8,8 @@ use crate::state::State;
 use ropewalk_protocol::Op;
 use ropewalk_protocol::command::HunkArgument;
 use ropewalk_protocol::plugin::{
-    CompletionRequest, Completions, DocumentName, HistoryRequest, ProposedDocument, ResultRequest,
+    Completion, CompletionRequest, Completions, DocumentName, HistoryRequest, ProposedDocument,
+    ResultRequest,
 };
 use ropewalk_text::PositionEncoding;
 use ropewalk_workspace::DocId;
@@ -71,14 +72,25 @@ pub(crate) async fn complete(state: &Arc<State>, argument: Value) -> Result<Valu
             rest.is_some()
         })
         .collect();
-    if before.starts_with('/') {
-        // What there is is known to a session. One that can't be started is said elsewhere.
-        let _ = state.ask(None, Op::Status).await;
-    }
-    let found = state.host.complete(before.clone()).await;
-    let (at, items) = found.map_err(|refusal| invalid(refusal.words))?;
+    let (at, items) = completed(state, before.clone()).await.map_err(invalid)?;
     let start = before.get(..at).unwrap_or_default().chars().map(|c| units(encoding, c)).sum();
     answer(Completions { start, items })
+}
+
+/// Completes the start of a prompt: the byte in it that the completions replace from, and the
+/// completions.
+///
+/// # Errors
+/// When the work breaks down, in words.
+pub(crate) async fn completed(
+    state: &State,
+    before: String,
+) -> std::result::Result<(usize, Vec<Completion>), String> {
+    if before.starts_with('/') {
+        // A session knows the names there are. One that can't be started is said elsewhere.
+        let _ = state.ask(None, Op::Status).await;
+    }
+    state.host.complete(before).await.map_err(|refusal| refusal.words)
 }
 
 /// How much a character counts.

@@ -12,7 +12,7 @@
 //! - everything ends on `exit`, at the end of input, when the client's process is gone, and when the client
 //!   reads nothing any more.
 //!
-//! What the messages mean, timeouts of requests to the client and order *behind* a handler's first await are
+//! Meanings of messages, timeouts of requests to the client and order *behind* a handler's first await are
 //! not its business. `initialize` must be done in its first poll: until it is, `LspService` refuses requests
 //! with -32002 and drops notifications.
 
@@ -40,7 +40,7 @@ use tower_lsp::{ClientSocket, LanguageServer, LspService};
 
 use dispatch::Dispatch;
 pub use documents::Documents;
-pub use end::{End, Reason};
+pub use end::{Reason, ServeEnd};
 use frames::Frames;
 use header::BadFrame;
 use message::Incoming;
@@ -92,7 +92,7 @@ pub async fn serve<S: LanguageServer + Documents>(
     input: impl Read + Send + 'static,
     output: impl Write + Send + 'static,
     options: ServeOptions,
-) -> io::Result<End> {
+) -> io::Result<ServeEnd> {
     let (requests, responses) = socket.split();
     let (outbox, written) = Outbox::start(output, requests, options.max_unread)?;
     let mut inbox = read_on_thread(input, &options)?;
@@ -101,7 +101,8 @@ pub async fn serve<S: LanguageServer + Documents>(
     let mut broken = pin!(outbox.until_broken());
     let mut parent: Option<Pin<Box<dyn Future<Output = ()> + Send>>> = None;
     let reason = loop {
-        // What has come is handled first: an `exit` from a parent that is gone still counts as `exit`.
+        // Messages that have come are handled first: an `exit` from a parent that is gone still
+        // counts as `exit`.
         let message = tokio::select! {
             biased;
             id = dispatch.panicked() => {
@@ -129,7 +130,7 @@ pub async fn serve<S: LanguageServer + Documents>(
     dispatch.end();
     // A client that does not read is not waited for.
     let _ = tokio::time::timeout(options.last_words, written).await;
-    Ok(End { reason, after_shutdown })
+    Ok(ServeEnd { reason, after_shutdown })
 }
 
 /// The process's own input and output, unbuffered.

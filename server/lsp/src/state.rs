@@ -1,14 +1,17 @@
-//! What the server knows while it runs: the client, its documents, and what it is shown.
+//! State of the server while it runs: the client, its documents, and the hunks and texts that it is
+//! shown.
 //!
 //! Handlers take what they need from here before their first await. Sessions and their settings are the host's.
 
 use crate::anchors::Anchors;
+use crate::chat::ChatInbox;
 use crate::client::{ClientFacts, client_keys};
 use crate::convert::invalid;
 use crate::editor::LspEditor;
 use crate::home::Desk;
 use crate::lock;
-use crate::placed::{PlacedHunk, ShownHunks};
+use crate::placed::{ReachableHunk, ShownHunks};
+use crate::teammates::Teammates;
 use ropewalk_host::{Host, HostOptions};
 use ropewalk_protocol::{Op, Reply, Request};
 use ropewalk_workspace::{Habits, Roots, Workspace};
@@ -26,7 +29,7 @@ pub(crate) struct State {
     /// Held while the pending hunks of a session are drawn, so that another's don't mix with them.
     pub(crate) drawing: tokio::sync::Mutex<()>,
     facts: Arc<OnceLock<ClientFacts>>,
-    /// What was wrong with the client's own options, until it is told.
+    /// Problems of the client's own options, until they are told.
     option_problems: Mutex<Vec<String>>,
     leaving: std::sync::atomic::AtomicBool,
     pub(crate) anchors: Arc<Anchors>,
@@ -35,22 +38,26 @@ pub(crate) struct State {
     /// Set when a document was opened or closed and what is shown has not followed yet.
     pub(crate) reopened: std::sync::atomic::AtomicBool,
     pub(crate) desk: Desk,
+    pub(crate) teammates: Teammates,
+    pub(crate) chat: ChatInbox,
+    /// The client, for edits that are of no session.
+    pub(crate) editor: Arc<LspEditor>,
     /// The hunk that was gone to last.
-    pub(crate) visited: Mutex<Option<PlacedHunk>>,
+    pub(crate) visited: Mutex<Option<ReachableHunk>>,
 }
 
 impl State {
     pub(crate) fn new(client: Client, options: HostOptions) -> Self {
         let workspace = Arc::new(Workspace::new(Roots::none()));
         let (facts, anchors) = (Arc::default(), Arc::new(Anchors::new(workspace.clone())));
-        let editor = LspEditor {
+        let editor = Arc::new(LspEditor {
             client: client.clone(),
             workspace: workspace.clone(),
             facts: Arc::clone(&facts),
-        };
+        });
         Self {
             client,
-            host: Host::new(options, workspace.clone(), Arc::new(editor)),
+            host: Host::new(options, workspace.clone(), editor.clone()),
             workspace,
             shown: Mutex::default(),
             drawing: tokio::sync::Mutex::default(),
@@ -58,6 +65,9 @@ impl State {
             option_problems: Mutex::default(),
             leaving: Default::default(),
             desk: Desk::new(anchors.clone()),
+            teammates: Teammates::default(),
+            chat: ChatInbox::new(),
+            editor,
             anchors,
             moved: Arc::default(),
             reopened: Default::default(),
@@ -71,7 +81,17 @@ impl State {
         session: Option<String>,
         op: Op,
     ) -> impl Future<Output = Result<Reply>> + use<> {
-        let answer = self.host.handle(Request::to(session, op));
+        self.ask_of(session, None, op)
+    }
+
+    /// The same of a teammate, if one is named.
+    pub(crate) fn ask_of(
+        &self,
+        session: Option<String>,
+        member: Option<String>,
+        op: Op,
+    ) -> impl Future<Output = Result<Reply>> + use<> {
+        let answer = self.host.handle(Request::to(session, op).of_member(member));
         async move { answer.await.map_err(|refusal| invalid(refusal.words)) }
     }
 
@@ -80,7 +100,7 @@ impl State {
         self.host.snapshot(None).session.as_ref().map(ToString::to_string)
     }
 
-    /// What `initialize` told; defaults before it.
+    /// Facts that `initialize` told; defaults before it.
     pub(crate) fn facts(&self) -> ClientFacts {
         self.facts.get().copied().unwrap_or_default()
     }
@@ -102,7 +122,7 @@ impl State {
         self.host.meet(roots, init, client_keys());
     }
 
-    /// What was wrong with the client's own options, once.
+    /// Takes the problems of the client's own options, once.
     pub(crate) fn take_option_problems(&self) -> Vec<String> {
         std::mem::take(&mut *lock(&self.option_problems))
     }

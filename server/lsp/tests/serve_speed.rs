@@ -1,6 +1,6 @@
-//! What the serve loop costs, measured: from sending a message to its bytes at the editor's end of the pipe, and
-//! the throughput of edits. Ignored by default, since a busy machine decides the numbers:
-//! `cargo test --release -p ropewalk-lsp --test serve_speed -- --ignored --nocapture`.
+//! Costs of the serve loop, measured: from sending a message to its bytes at the editor's end of
+//! the pipe, and the throughput of edits. Ignored by default, since a busy machine decides the
+//! numbers: `cargo test --release -p ropewalk-lsp --test serve_speed -- --ignored --nocapture`.
 
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests may be blunt")]
 
@@ -117,7 +117,7 @@ fn a_text_delta_is_at_the_editor_within_a_millisecond() {
     assert_eq!(next(&mut from_server)["result"], 20_000);
     println!("an edit: {:?}", start.elapsed() / 20_000);
 
-    // What the sender wrote into the message is its time; the reader's clock starts with the first one.
+    // The number in the message is the sender's time; the reader's clock starts with the first one.
     to_server
         .write_all(&frame(&json!({"jsonrpc": "2.0", "method": "initialized", "params": {}})))
         .unwrap();

@@ -8,7 +8,8 @@ mod decode;
 mod encode;
 
 use crate::{
-    ApiKey, Message, Piece, Prelude, Request, ServerConfig, ToolSpec, reader::Decode, wire::Wire,
+    ApiKey, Message, ModelRequest, Piece, Prelude, ServerConfig, ToolDeclaration, reader::Decode,
+    wire::Wire,
 };
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use ropewalk_protocol::Thinking;
@@ -45,11 +46,11 @@ impl Wire for Anthropic {
         encode::message(message, self.model.starts_with("claude-"))
     }
 
-    fn encode_prelude(&self, system: &str, tools: &[ToolSpec]) -> Prelude {
+    fn encode_prelude(&self, system: &str, tools: &[ToolDeclaration]) -> Prelude {
         encode::prelude(system, tools)
     }
 
-    fn body(&self, request: &Request) -> Vec<u8> {
+    fn body(&self, request: &ModelRequest) -> Vec<u8> {
         encode::request(&self.model, self.thinking, request)
     }
 
@@ -58,6 +59,6 @@ impl Wire for Anthropic {
     }
 
     fn decoder(&self) -> Box<dyn Decode> {
-        Box::new(decode::Decoder::new(&self.model))
+        Box::new(decode::AnthropicDecoder::new(&self.model))
     }
 }

@@ -4,8 +4,8 @@
 //! whoever made the [`LazyKey`].
 
 use crate::{
-    Delta, Http, Keys, LazyKey, Message, Model, ModelError, Piece, Prelude, Request, ServerConfig,
-    ServerModel, ToolSpec,
+    Delta, Http, Keys, LazyKey, Message, Model, ModelError, ModelRequest, Piece, Prelude,
+    ServerConfig, ServerModel, ToolDeclaration,
 };
 use futures::{
     FutureExt, StreamExt,
@@ -18,9 +18,9 @@ use tokio::sync::OnceCell;
 
 /// See the module. Cloning shares it.
 #[derive(Clone)]
-pub struct AskedModel(Arc<Asked>);
+pub struct AskedModel(Arc<KeyedModel>);
 
-struct Asked {
+struct KeyedModel {
     key: LazyKey,
     config: ServerConfig,
     http: Http,
@@ -33,14 +33,14 @@ impl AskedModel {
     /// A model whose key `key` will give; one in `config` is not used. Nothing is asked yet.
     ///
     /// # Errors
-    /// Those of [`ServerModel::new`].
+    /// Errors of [`ServerModel::new`].
     pub fn new(config: ServerConfig, key: LazyKey, http: Http) -> Result<AskedModel, ModelError> {
         let bare = ServerModel::new(ServerConfig { key: None, ..config.clone() }, http.clone())?;
-        Ok(AskedModel(Arc::new(Asked { key, config, http, bare, keyed: OnceCell::new() })))
+        Ok(AskedModel(Arc::new(KeyedModel { key, config, http, bare, keyed: OnceCell::new() })))
     }
 }
 
-impl Asked {
+impl KeyedModel {
     async fn model(&self) -> Result<&ServerModel, ModelError> {
         let make = || async {
             let key = Some(self.key.get().await?.clone());
@@ -107,11 +107,11 @@ impl Model for AskedModel {
         self.0.bare.encode(message)
     }
 
-    fn encode_prelude(&self, system: &str, tools: &[ToolSpec]) -> Prelude {
+    fn encode_prelude(&self, system: &str, tools: &[ToolDeclaration]) -> Prelude {
         self.0.bare.encode_prelude(system, tools)
     }
 
-    fn stream(&self, request: Request) -> BoxStream<'static, Result<Delta, ModelError>> {
+    fn stream(&self, request: ModelRequest) -> BoxStream<'static, Result<Delta, ModelError>> {
         let asked = self.0.clone();
         stream::once(async move {
             match asked.model().await {

@@ -4,12 +4,12 @@ use std::collections::HashSet;
 
 /// Sees to it that no two calls have the same id: results are told apart by it.
 #[derive(Default)]
-pub(crate) struct CallIds {
+pub(crate) struct UniqueCallIds {
     taken: HashSet<String>,
     reply: String,
 }
 
-impl CallIds {
+impl UniqueCallIds {
     /// The reply that the calls are of, by the server's id, which makes ids unlike those of other replies.
     pub(crate) fn of_reply(&mut self, id: &str) {
         self.reply = id.replace(|c: char| !c.is_ascii_alphanumeric(), "_");

@@ -13,7 +13,7 @@ mod sealed;
 pub use dialect::{DIALECTS, Dialect, Thoughts};
 
 use crate::{
-    ApiKey, Message, Piece, Prelude, Request, ServerConfig, ToolSpec, reader::Decode,
+    ApiKey, Message, ModelRequest, Piece, Prelude, ServerConfig, ToolDeclaration, reader::Decode,
     thinking::never_reasons, wire::Wire,
 };
 use reqwest::header::{AUTHORIZATION, HeaderName, HeaderValue};
@@ -48,11 +48,11 @@ impl Wire for Chat {
         encode::message(&self.dialect, message)
     }
 
-    fn encode_prelude(&self, system: &str, tools: &[ToolSpec]) -> Prelude {
+    fn encode_prelude(&self, system: &str, tools: &[ToolDeclaration]) -> Prelude {
         encode::prelude(system, tools)
     }
 
-    fn body(&self, request: &Request) -> Vec<u8> {
+    fn body(&self, request: &ModelRequest) -> Vec<u8> {
         encode::request(&self.dialect, &self.model, self.thinking, request)
     }
 
@@ -61,6 +61,6 @@ impl Wire for Chat {
     }
 
     fn decoder(&self) -> Box<dyn Decode> {
-        Box::new(decode::Decoder::new(&self.model))
+        Box::new(decode::ChatDecoder::new(&self.model))
     }
 }

@@ -10,18 +10,18 @@ use std::collections::VecDeque;
 /// See the module.
 #[derive(Debug, Default)]
 pub(crate) struct Clean {
-    /// What may go on.
+    /// Deltas that may go on.
     pub(crate) ready: VecDeque<Delta>,
     fresh: Redactor,
     /// The blocks that grow.
-    open: Vec<Open>,
+    open: Vec<OpenDelta>,
 }
 
 /// A block, and what waits of it.
 #[derive(Debug)]
-struct Open {
+struct OpenDelta {
     index: u32,
-    kind: Kind,
+    kind: DeltaKind,
     redactor: Redactor,
     /// A signature is for the words as they were.
     is_changed: bool,
@@ -30,7 +30,7 @@ struct Open {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum DeltaKind {
     Text,
     Thinking,
     Input,
@@ -49,10 +49,10 @@ impl Clean {
             return;
         }
         match delta {
-            Delta::Text { index, text } => self.grow(index, Kind::Text, text),
-            Delta::Thinking { index, text } => self.grow(index, Kind::Thinking, text),
+            Delta::Text { index, text } => self.grow(index, DeltaKind::Text, text),
+            Delta::Thinking { index, text } => self.grow(index, DeltaKind::Thinking, text),
             Delta::ToolInput { index, partial_json } => {
-                self.grow(index, Kind::Input, partial_json);
+                self.grow(index, DeltaKind::Input, partial_json);
             }
             Delta::Signature { index, ref signature } => {
                 let open = self.open.iter_mut().find(|open| open.index == index);
@@ -85,7 +85,7 @@ impl Clean {
         }
     }
 
-    /// What waits goes on: no more deltas come.
+    /// Lets waiting deltas go on: no more come.
     pub(crate) fn close(&mut self) {
         for mut open in std::mem::take(&mut self.open) {
             open.flush(&mut self.ready);
@@ -98,15 +98,15 @@ impl Clean {
         }
     }
 
-    fn grow(&mut self, index: u32, kind: Kind, text: String) {
+    fn grow(&mut self, index: u32, kind: DeltaKind, text: String) {
         let found = self.open.iter().position(|open| open.index == index && open.kind == kind);
         let at = found.unwrap_or_else(|| {
             self.close_one(index);
             self.begin_all();
             let redactor = self.fresh.clone();
             // A call begins before its arguments.
-            let has_begun = kind == Kind::Input;
-            self.open.push(Open { index, kind, redactor, is_changed: false, has_begun });
+            let has_begun = kind == DeltaKind::Input;
+            self.open.push(OpenDelta { index, kind, redactor, is_changed: false, has_begun });
             self.open.len().saturating_sub(1)
         });
         if let Some(open) = self.open.get_mut(at) {
@@ -130,7 +130,7 @@ impl Clean {
     }
 }
 
-impl Open {
+impl OpenDelta {
     fn flush(&mut self, ready: &mut VecDeque<Delta>) {
         let (text, is_changed) = self.redactor.redact_text(String::new(), true);
         self.is_changed |= is_changed;
@@ -147,9 +147,9 @@ impl Open {
     fn delta(&self, text: String) -> Delta {
         let index = self.index;
         match self.kind {
-            Kind::Text => Delta::Text { index, text },
-            Kind::Thinking => Delta::Thinking { index, text },
-            Kind::Input => Delta::ToolInput { index, partial_json: text },
+            DeltaKind::Text => Delta::Text { index, text },
+            DeltaKind::Thinking => Delta::Thinking { index, text },
+            DeltaKind::Input => Delta::ToolInput { index, partial_json: text },
         }
     }
 }

@@ -1,8 +1,8 @@
-//! What a server on this machine says of the context it gives to one model, and of the tools that model can call.
+//! Context that a server on this machine gives to one model, and whether that model can call tools.
 //!
 //! Asked beside the requests; the first one waits for it a moment, no more. A server that loads a model with its first
-//! request knows the context only then, so there is a second look; after that it is left in peace, but for one that gives little:
-//! whoever is told so may start it anew with more.
+//! request knows the context only then, so there is a second look; after that it is left in peace, but for one that
+//! gives little: whoever is told so may start it anew with more.
 
 use crate::{
     ENOUGH_CONTEXT, Http,
@@ -19,11 +19,11 @@ pub(crate) struct ContextProbe {
     http: Http,
     base_url: String,
     model: String,
-    state: Mutex<State>,
+    state: Mutex<ProbeState>,
 }
 
 #[derive(Default)]
-struct State {
+struct ProbeState {
     looks: u32,
     found: Option<(u32, String)>,
     /// True if the template that the server has for the model knows no tools.
@@ -39,7 +39,7 @@ impl ContextProbe {
         ContextProbe { http: http.clone(), base_url, model, state: Mutex::default() }
     }
 
-    /// What the server has said so far.
+    /// Limits that the server has given so far.
     pub(crate) fn limits(&self) -> ModelLimits {
         self.with(|state| ModelLimits {
             context: state.found.as_ref().map(|(tokens, _)| *tokens),
@@ -106,7 +106,7 @@ impl ContextProbe {
         });
     }
 
-    fn with<T>(&self, work: impl FnOnce(&mut State) -> T) -> T {
+    fn with<T>(&self, work: impl FnOnce(&mut ProbeState) -> T) -> T {
         work(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }

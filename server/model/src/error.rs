@@ -20,7 +20,7 @@ pub enum ModelError {
         "the recording does not go on like this ({why}): record it anew, or take the nearest answers with --replay-loose"
     )]
     NotRecorded {
-        /// What is another.
+        /// The difference.
         why: String,
     },
     /// The command that prints the key did not.
@@ -28,7 +28,7 @@ pub enum ModelError {
         "the command for the API key gives none ({why}): run `api_key_command` in a terminal, and mend it"
     )]
     KeyCommand {
-        /// What went wrong, without anything it printed.
+        /// The failure, without anything it printed.
         why: String,
     },
     /// The key has characters that cannot be sent.
@@ -52,7 +52,7 @@ pub enum ModelError {
     BadUrl {
         /// The URL as configured, without user and password.
         url: String,
-        /// What is wrong with it.
+        /// The fault.
         why: String,
     },
     /// No connection to the server.
@@ -121,15 +121,15 @@ pub enum ModelError {
     Untrusted {
         /// Host and port.
         host: String,
-        /// What is wrong with it.
+        /// The fault.
         why: String,
     },
     /// A setting of the network around is of no use.
     #[error("{name} cannot be used ({why}): correct it, or take it away")]
     BadSetting {
-        /// What it is called.
+        /// The name.
         name: String,
-        /// What is wrong with it.
+        /// The fault.
         why: String,
     },
     /// The system's certificates, without which no server can be trusted, cannot be read.
@@ -169,7 +169,7 @@ pub enum ModelError {
     NotAModelServer {
         /// Host and port.
         host: String,
-        /// What was seen.
+        /// The odd part.
         why: String,
     },
     /// The server refuses the request as it is; sending it again would not help.
@@ -189,7 +189,7 @@ pub enum ModelError {
     /// A request or a reply exceeds a bound.
     #[error("{what}: ask for less at once")]
     TooLarge {
-        /// What is too large, and the bound.
+        /// The part that is too large, and its bound.
         what: String,
     },
     /// The server has too much to do.
@@ -247,7 +247,7 @@ impl ModelError {
     }
 }
 
-/// What bounds a silence, in the words of a configuration.
+/// Key of the configuration that bounds a silence.
 fn limit(begun: bool) -> &'static str {
     match begun {
         false => "`limits.first_byte_seconds`",

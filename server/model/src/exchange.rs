@@ -5,7 +5,7 @@
 
 mod line;
 
-pub(crate) use line::Line;
+pub(crate) use line::ServerLine;
 
 use crate::{Delta, ModelError, clean::Clean, reader::ReplyReader, wire::Wire};
 use bytes::Bytes;
@@ -43,7 +43,7 @@ pub(crate) fn host_of(url: &Url) -> String {
 
 /// Sends `body` and streams the answer.
 pub(crate) fn stream(
-    line: Arc<Line>,
+    line: Arc<ServerLine>,
     wire: Arc<dyn Wire>,
     body: impl FnOnce() -> Result<Bytes, ModelError> + Send + 'static,
 ) -> BoxStream<'static, Result<Delta, ModelError>> {
@@ -52,7 +52,7 @@ pub(crate) fn stream(
             Ok(body) => (body, None),
             Err(error) => (Bytes::new(), Some(error)),
         };
-        let state = failure.map_or(State::Start, State::Failed);
+        let state = failure.map_or(Phase::Start, Phase::Failed);
         let clean = Clean::of(&line.keys);
         let exchange = Box::new(Exchange {
             line,
@@ -76,7 +76,7 @@ pub(crate) fn stream(
 }
 
 struct Exchange {
-    line: Arc<Line>,
+    line: Arc<ServerLine>,
     wire: Arc<dyn Wire>,
     body: Bytes,
     /// Tries begun.
@@ -91,25 +91,25 @@ struct Exchange {
     told: Duration,
     out: VecDeque<Delta>,
     clean: Clean,
-    state: State,
+    state: Phase,
 }
 
 /// Its turn at a server that answers only so many requests at a time.
-type Turn = Option<OwnedSemaphorePermit>;
+type ServerTurn = Option<OwnedSemaphorePermit>;
 
-enum State {
+enum Phase {
     Start,
-    Queue(BoxFuture<'static, Turn>),
-    Send(BoxFuture<'static, Result<Response, ModelError>>, Turn),
-    Read(Box<Reading>),
+    Queue(BoxFuture<'static, ServerTurn>),
+    Send(BoxFuture<'static, Result<Response, ModelError>>, ServerTurn),
+    Read(Box<OpenResponse>),
     /// All of the reply is read; the end of its answer is not.
-    Drain(Box<Reading>),
+    Drain(Box<OpenResponse>),
     Wait(Duration),
     Failed(ModelError),
     Over,
 }
 
-struct Reading {
+struct OpenResponse {
     response: Response,
     reader: ReplyReader,
     /// When the last bytes came, whatever they said.
@@ -117,7 +117,7 @@ struct Reading {
     /// Since when all that matters is here.
     whole: Option<Instant>,
     /// Held until the answer is read.
-    turn: Turn,
+    turn: ServerTurn,
 }
 
 impl Exchange {
@@ -130,51 +130,52 @@ impl Exchange {
                 self.clean.take(delta);
                 continue;
             }
-            match std::mem::replace(&mut self.state, State::Over) {
-                State::Over => return None,
-                State::Failed(error) => return Some(self.last_words(error)),
-                State::Wait(wait) => {
+            match std::mem::replace(&mut self.state, Phase::Over) {
+                Phase::Over => return None,
+                Phase::Failed(error) => return Some(self.last_words(error)),
+                Phase::Wait(wait) => {
                     if !wait.is_zero() {
                         tokio::time::sleep(wait).await;
                     }
-                    self.state = State::Start;
+                    self.state = Phase::Start;
                 }
-                State::Start => {
+                Phase::Start => {
                     self.tried = self.tried.saturating_add(1);
                     self.begun = Instant::now();
                     self.spoken();
-                    self.state = State::Queue(self.queue());
+                    self.state = Phase::Queue(self.queue());
                 }
-                State::Queue(mut queue) => match timeout_at(self.next_word(), &mut queue).await {
+                Phase::Queue(mut queue) => match timeout_at(self.next_word(), &mut queue).await {
                     Ok(turn) => {
                         self.spoken();
-                        self.state = State::Send(self.send(), turn);
+                        self.state = Phase::Send(self.send(), turn);
                     }
                     Err(_) => {
                         self.tell(true);
-                        self.state = State::Queue(queue);
+                        self.state = Phase::Queue(queue);
                     }
                 },
-                State::Send(mut sent, turn) => {
+                Phase::Send(mut sent, turn) => {
                     match timeout_at(self.next_word(), &mut sent).await {
                         Ok(Ok(response)) => {
                             let reader = ReplyReader::new(self.wire.decoder());
                             let last = Instant::now();
-                            let reading = Reading { response, reader, last, whole: None, turn };
-                            self.state = State::Read(Box::new(reading));
+                            let reading =
+                                OpenResponse { response, reader, last, whole: None, turn };
+                            self.state = Phase::Read(Box::new(reading));
                         }
                         Ok(Err(error)) => self.fail(error),
                         Err(_) => {
                             self.tell(false);
-                            self.state = State::Send(sent, turn);
+                            self.state = Phase::Send(sent, turn);
                         }
                     }
                 }
-                State::Drain(reading) => drain(*reading).await,
-                State::Read(mut reading) => match self.read(&mut reading).await {
+                Phase::Drain(reading) => drain(*reading).await,
+                Phase::Read(mut reading) => match self.read(&mut reading).await {
                     // Whoever reads gets what there is first.
-                    Ok(true) => self.state = State::Drain(reading),
-                    Ok(false) => self.state = State::Read(reading),
+                    Ok(true) => self.state = Phase::Drain(reading),
+                    Ok(false) => self.state = Phase::Read(reading),
                     Err(error) => self.fail(error),
                 },
             }
@@ -185,7 +186,7 @@ impl Exchange {
     fn last_words(&mut self, error: ModelError) -> Result<Delta, ModelError> {
         self.clean.close();
         let Some(delta) = self.clean.ready.pop_front() else { return Err(error) };
-        self.state = State::Failed(error);
+        self.state = Phase::Failed(error);
         Ok(delta)
     }
 
@@ -198,7 +199,7 @@ impl Exchange {
         let unreached = self.unreached.map_or(Duration::ZERO, |since| since.elapsed());
         let retry = &self.line.retry;
         let Some(wait) = retry.wait_after(self.tried, unreached, &error, chance()) else {
-            self.state = State::Failed(error);
+            self.state = Phase::Failed(error);
             return;
         };
         tracing::info!(%error, tried = self.tried, ?wait, "the model's reply is asked for again");
@@ -206,7 +207,7 @@ impl Exchange {
         self.out.extend(used);
         let attempt = self.tried.saturating_add(1);
         self.out.push_back(Delta::Retrying { attempt, wait, reason: error.to_string() });
-        self.state = State::Wait(wait);
+        self.state = Phase::Wait(wait);
     }
 
     /// The server has been asked, or has said something: a wait begins anew.
@@ -225,7 +226,7 @@ impl Exchange {
         self.out.push_back(Delta::Waiting { waited: self.told, is_queued });
     }
 
-    fn queue(&self) -> BoxFuture<'static, Turn> {
+    fn queue(&self) -> BoxFuture<'static, ServerTurn> {
         let queue = self.line.parallel.map(|most| self.line.http.queue(&self.line.host(), most));
         // It is never closed; if it were, nobody would have to wait.
         async move { queue?.acquire_owned().await.ok() }.boxed()
@@ -247,7 +248,7 @@ impl Exchange {
     }
 
     /// Reads the next bytes; true when the reply is complete.
-    async fn read(&mut self, reading: &mut Reading) -> Result<bool, ModelError> {
+    async fn read(&mut self, reading: &mut OpenResponse) -> Result<bool, ModelError> {
         let begun = reading.reader.begun();
         let (first, patience) = (self.line.first_limit(), &self.line.patience);
         let limits = match (reading.whole, begun) {
@@ -288,8 +289,8 @@ impl Exchange {
 
 /// Reads to the end of a complete reply, so that the connection goes back to the pool. The next in turn need not
 /// wait for that.
-async fn drain(reading: Reading) {
-    let Reading { mut response, turn, .. } = reading;
+async fn drain(reading: OpenResponse) {
+    let OpenResponse { mut response, turn, .. } = reading;
     drop(turn);
     let tail = async { while let Ok(Some(_)) = response.chunk().await {} };
     if timeout(TAIL, tail).await.is_err() {

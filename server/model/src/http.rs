@@ -24,10 +24,10 @@ pub(crate) const CONNECT: Duration = Duration::from_secs(15);
 
 /// A handle to the shared client; cloning shares it.
 #[derive(Debug, Clone, Default)]
-pub struct Http(Arc<Shared>);
+pub struct Http(Arc<SharedHttp>);
 
 #[derive(Debug, Default)]
-struct Shared {
+struct SharedHttp {
     network: Network,
     /// By whether it makes secure connections (the others load no certificates), and whether it is for
     /// servers elsewhere (the others know no proxy).
@@ -44,7 +44,7 @@ impl Http {
 
     /// A handle; nothing is built yet.
     pub fn over(network: Network) -> Http {
-        Http(Arc::new(Shared { network, ..Shared::default() }))
+        Http(Arc::new(SharedHttp { network, ..SharedHttp::default() }))
     }
 
     /// The client for `url`.

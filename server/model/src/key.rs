@@ -1,7 +1,8 @@
 //! An API key that cannot be printed.
 //!
 //! It has no `Display`, its `Debug` hides it, it does not serialise, and the header made of it is
-//! marked sensitive; [`crate::Keys`] redacts it from texts. Where it comes from (environment, user config) is not known here.
+//! marked sensitive; [`crate::Keys`] redacts it from texts. Where it comes from (environment, user config) is not known
+//! here.
 
 use crate::ModelError;
 use futures::future::BoxFuture;
@@ -74,7 +75,7 @@ impl LazyKey {
     /// The key, asked for if it never was.
     ///
     /// # Errors
-    /// Those of the asking.
+    /// Errors of the program that prints the key.
     pub(crate) async fn get(&self) -> Result<&ApiKey, ModelError> {
         self.0.got.get_or_try_init(&self.0.ask).await
     }

@@ -35,7 +35,7 @@ pub(crate) fn words<'de: 'a, 'a, D: Deserializer<'de>>(
 /// Reads a member that is a whole number and not negative, as servers write it: `5`, `5.0` or `"5"`; any other is
 /// none.
 pub(crate) fn number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
-    deserializer.deserialize_any(Number)
+    deserializer.deserialize_any(LenientNumber)
 }
 
 /// More tokens than any exchange has.
@@ -58,7 +58,7 @@ pub(crate) fn without_odd_numbers(json: &str) -> Option<String> {
         let odd = ODD.iter().find(|word| !in_string && rest.starts_with(**word));
         let length = match (odd, c) {
             (Some(word), _) => word.len(),
-            // What is escaped ends no string.
+            // An escaped quote ends no string.
             (None, '\\') if in_string => 1 + rest.chars().nth(1).map_or(0, char::len_utf8),
             _ => c.len_utf8(),
         };
@@ -91,9 +91,9 @@ fn whole(number: f64) -> Option<u64> {
     number.to_string().parse().ok()
 }
 
-struct Number;
+struct LenientNumber;
 
-impl<'de> Visitor<'de> for Number {
+impl<'de> Visitor<'de> for LenientNumber {
     type Value = Option<u64>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

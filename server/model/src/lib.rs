@@ -1,7 +1,7 @@
 //! Language models behind one trait, whatever wire protocol they speak.
 //!
 //! A [`Model`] turns messages into serialised pieces once, sends them, and streams back [`Delta`]s
-//! that a [`ReplyBuilder`] folds into a [`Reply`]. Every model at a server is a [`ServerModel`]; one
+//! that a [`ReplyBuilder`] folds into a [`ModelReply`]. Every model at a server is a [`ServerModel`]; one
 //! file per [`Protocol`] says how it reads and writes. What all of them share is the event stream parser
 //! ([`sse`]), the HTTP client ([`http`]), what servers complain of (`refusal`), and the exchange with its
 //! limits and retries.
@@ -52,15 +52,15 @@ pub use http::{Http, Patience};
 pub use key::{ApiKey, LazyKey};
 pub use limits::{ENOUGH_CONTEXT, LIMITS_AS_OF, limits_of};
 pub use local::{LOCAL_SERVERS, LocalServer};
-pub use message::{Block, Message, Role, StopReason, ToolInput, ToolSpec};
-pub use model::{Delta, Model, Piece, Prelude, Request};
+pub use message::{Block, Message, ModelStop, Role, ToolDeclaration, ToolInput};
+pub use model::{Delta, Model, ModelRequest, Piece, Prelude};
 pub use network::Network;
 pub use prices::{PRICES_AS_OF, price_of};
 pub use printed::{PrintedCall, printed_calls, printed_tool, take_printed_calls};
 pub use protocol::Protocol;
 pub use reader::ReplyReader;
 pub use redact::{Keys, Redactor};
-pub use reply::{Reply, ReplyBuilder};
+pub use reply::{ModelReply, ReplyBuilder};
 pub use retry::Retry;
 pub use server::ServerModel;
 pub use server_config::{Header, ServerConfig};

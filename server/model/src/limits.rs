@@ -1,4 +1,4 @@
-//! What known models can take and give, as a table.
+//! Limits of known models, as a table.
 //!
 //! Only what a request needs to be right; an unknown model has no limits here, and prices are
 //! another matter. The figures are as remembered at [`LIMITS_AS_OF`] from the providers' documentation and were not

@@ -16,7 +16,7 @@ const MOST_BYTES: usize = 8 << 20;
 
 /// A model that a server has.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Listed {
+pub struct ModelListing {
     /// Its name there.
     pub name: String,
     /// The tokens of context that the server says it gives.
@@ -36,7 +36,7 @@ pub struct ContextSize {
     pub trained: Option<u32>,
 }
 
-/// What kind of server it is, by what it answers.
+/// Kind of a server, by its answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ServerKind {
     /// Ollama.
@@ -86,10 +86,10 @@ impl ServerKind {
 /// The models of a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Listing {
-    /// What kind of server it is.
+    /// Kind of the server.
     pub kind: ServerKind,
     /// Its models, in its order.
-    pub models: Vec<Listed>,
+    pub models: Vec<ModelListing>,
     /// True if the chat template of the loaded model supports tools; none where llama.cpp does not say it.
     pub supports_tools: Option<bool>,
 }
@@ -111,9 +111,10 @@ impl Listing {
     }
 
     /// llama.cpp has one model, whatever it is called in a request.
-    fn find(&self, model: &str) -> Option<&Listed> {
-        let is_it =
-            |listed: &&Listed| self.kind == ServerKind::LlamaCpp || same_model(&listed.name, model);
+    fn find(&self, model: &str) -> Option<&ModelListing> {
+        let is_it = |listed: &&ModelListing| {
+            self.kind == ServerKind::LlamaCpp || same_model(&listed.name, model)
+        };
         self.models.iter().find(is_it)
     }
 }
@@ -159,10 +160,10 @@ pub async fn list_models(http: &Http, base_url: &str) -> Result<Listing, ModelEr
     let list = models.get("data").or_else(|| models.get("models")).and_then(Value::as_array);
     let list: Vec<&Value> = list.into_iter().flatten().take(10_000).collect();
     let is_llama = list.iter().any(|model| model.pointer("/meta/n_ctx_train").is_some());
-    let mut found: Vec<Listed> = list.into_iter().filter_map(listed).collect();
+    let mut found: Vec<ModelListing> = list.into_iter().filter_map(listed).collect();
     let mut supports_tools = None;
     if is_llama || found.iter().all(|model| model.context.is_none()) {
-        // What is loaded has a context: llama.cpp says it for all, Ollama and LM Studio for each.
+        // A loaded model has a context: llama.cpp says it for all, Ollama and LM Studio for each.
         let props = get(http, &format!("{root}/props")).await.unwrap_or_default();
         let number = |place: &str| props.pointer(place).and_then(tokens);
         let whole = number("/default_generation_settings/n_ctx").or_else(|| number("/n_ctx"));
@@ -197,7 +198,7 @@ pub async fn list_models(http: &Http, base_url: &str) -> Result<Listing, ModelEr
 }
 
 /// A model as one of the many kinds of servers lists it.
-fn listed(model: &Value) -> Option<Listed> {
+fn listed(model: &Value) -> Option<ModelListing> {
     let name = ["id", "name", "model"].iter().find_map(|key| model.get(key)?.as_str())?;
     let keys = ["loaded_context_length", "context_length", "max_model_len"];
     let context = keys.iter().find_map(|key| tokens(model.get(key)?));
@@ -206,7 +207,7 @@ fn listed(model: &Value) -> Option<Listed> {
     let keys =
         ["/max_output_tokens", "/max_completion_tokens", "/top_provider/max_completion_tokens"];
     let output = keys.iter().find_map(|key| tokens(model.pointer(key)?));
-    Some(Listed { name: name.chars().take(200).collect(), context, trained, output })
+    Some(ModelListing { name: name.chars().take(200).collect(), context, trained, output })
 }
 
 fn tokens(value: &Value) -> Option<u32> {

@@ -1,4 +1,4 @@
-//! What is logged of a server's stream: that something in it was odd, and where. Never its words, nor what a parser
+//! Log of a server's stream: that something in it was odd, and where. Never its words, nor what a parser
 //! quotes of them: they may hold a key, or the user's text.
 
 /// An event that can't be read.

@@ -1,4 +1,4 @@
-//! What is said between user and model: messages, blocks, tool calls and their results.
+//! Conversation of user and model: messages, blocks, tool calls and their results.
 //!
 //! These types belong to no protocol; each protocol's file writes and reads them its own way. They
 //! serialise (for the journal), and do not check that a history is valid: the agent keeps it so.
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::borrow::Cow;
 
-/// Who says a message.
+/// Speaker of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
@@ -22,9 +22,9 @@ pub enum Role {
 /// One message: who says it, and its blocks in order.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Message {
-    /// Who says it.
+    /// The speaker.
     pub role: Role,
-    /// What is said, in order. Tool results come first in a user's message.
+    /// Blocks, in order. Tool results come first in a user's message.
     pub content: Vec<Block>,
 }
 
@@ -65,7 +65,7 @@ pub enum Block {
         /// The arguments.
         input: ToolInput,
     },
-    /// What a tool call gave.
+    /// Result of a tool call.
     ToolResult {
         /// The id of the call this answers.
         tool_use_id: String,
@@ -87,7 +87,7 @@ mod result {
 
     #[derive(Deserialize)]
     #[serde(untagged)]
-    enum Written {
+    enum ResultContent {
         Text(String),
         List(Vec<Content>),
     }
@@ -103,9 +103,9 @@ mod result {
     pub(super) fn deserialize<'de, D: Deserializer<'de>>(
         from: D,
     ) -> Result<Vec<Content>, D::Error> {
-        Ok(match Written::deserialize(from)? {
-            Written::Text(text) => super::list(text),
-            Written::List(list) => list,
+        Ok(match ResultContent::deserialize(from)? {
+            ResultContent::Text(text) => super::list(text),
+            ResultContent::List(list) => list,
         })
     }
 }
@@ -236,7 +236,7 @@ impl ToolInput {
 /// tool calls may well say `EndTurn`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum StopReason {
+pub enum ModelStop {
     /// The model is done.
     EndTurn,
     /// It waits for the results of its tool calls.
@@ -255,24 +255,24 @@ pub enum StopReason {
     Other(String),
 }
 
-impl StopReason {
+impl ModelStop {
     /// A reason in a word of the server's that its protocol's own list does not have.
-    pub(crate) fn named(word: &str) -> StopReason {
+    pub(crate) fn named(word: &str) -> ModelStop {
         const FULL: &[&str] =
             &["model_context_window_exceeded", "context_length_exceeded", "model_length"];
         match FULL.contains(&word) {
-            true => StopReason::ContextFull,
-            false => StopReason::Other(word.to_owned()),
+            true => ModelStop::ContextFull,
+            false => ModelStop::Other(word.to_owned()),
         }
     }
 }
 
 /// A tool as the model is told of it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct ToolSpec {
+pub struct ToolDeclaration {
     /// The name the model calls it by.
     pub name: String,
-    /// What it does, for the model.
+    /// Description for the model.
     pub description: String,
     /// JSON Schema of its input; an object schema.
     pub input_schema: Value,

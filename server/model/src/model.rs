@@ -3,7 +3,7 @@
 //! Object safe, so that front ends choose a model by name at run time. It holds no history; the
 //! pieces it makes belong to whoever keeps one.
 
-use crate::{ENOUGH_CONTEXT, Keys, Message, ModelError, StopReason, ToolSpec};
+use crate::{ENOUGH_CONTEXT, Keys, Message, ModelError, ModelStop, ToolDeclaration};
 use futures::{FutureExt, future::BoxFuture, stream::BoxStream};
 use ropewalk_protocol::{ModelLimits, Price, Usage};
 use serde::{Deserialize, Serialize};
@@ -30,7 +30,7 @@ impl Prelude {
         &self.0
     }
 
-    /// What tells a server which requests begin alike, so that it sends them where their prefix is cached. It does
+    /// Key by which a server knows requests that begin alike, so that it sends them where their prefix is cached. It does
     /// not change within a session, and holds none of its words.
     pub(crate) fn cache_key(&self, model: &str) -> String {
         format!("ropewalk-{:016x}", hash(&[model, &self.0]))
@@ -60,7 +60,7 @@ pub(crate) fn hash(parts: &[&str]) -> u64 {
 
 /// One request for a reply.
 #[derive(Debug, Clone)]
-pub struct Request {
+pub struct ModelRequest {
     /// System prompt and tools, from the same model's [`Model::encode_prelude`].
     pub prelude: Prelude,
     /// The history, each message from the same model's [`Model::encode`].
@@ -78,21 +78,21 @@ pub enum Delta {
     Text {
         /// The block.
         index: u32,
-        /// What is added.
+        /// The added part.
         text: String,
     },
     /// More thinking.
     Thinking {
         /// The block.
         index: u32,
-        /// What is added.
+        /// The added part.
         text: String,
     },
     /// More of the signature of a thinking block.
     Signature {
         /// The block.
         index: u32,
-        /// What is added.
+        /// The added part.
         signature: String,
     },
     /// A whole block of redacted thinking.
@@ -115,7 +115,7 @@ pub enum Delta {
     ToolInput {
         /// The block.
         index: u32,
-        /// What is added.
+        /// The added part.
         partial_json: String,
     },
     /// The block is complete.
@@ -134,7 +134,7 @@ pub enum Delta {
         is_queued: bool,
     },
     /// The reply is complete; the last delta.
-    Stop(StopReason),
+    Stop(ModelStop),
     /// The exchange failed and will be tried again: all that came before in this reply is void,
     /// and text already shown is to be replaced.
     Retrying {
@@ -142,7 +142,7 @@ pub enum Delta {
         attempt: u32,
         /// How long it waits before.
         wait: Duration,
-        /// What went wrong, in one sentence.
+        /// The failure, in one sentence.
         reason: String,
     },
 }
@@ -152,7 +152,7 @@ pub trait Model: Send + Sync {
     /// Protocol and model, as `anthropic/claude-sonnet-4-5`.
     fn name(&self) -> &str;
 
-    /// What the model can take and give, where known.
+    /// Limits of the model, where known.
     fn limits(&self) -> ModelLimits;
 
     /// Tokens that thinking may take beside what a request asks for.
@@ -160,7 +160,7 @@ pub trait Model: Send + Sync {
         0
     }
 
-    /// What its tokens cost, where that is known.
+    /// Price of its tokens, where known.
     fn price(&self) -> Option<Price> {
         None
     }
@@ -195,7 +195,7 @@ pub trait Model: Send + Sync {
         async {}.boxed()
     }
 
-    /// What the user does to get more context, in words that follow a colon; none where the server has not said
+    /// Advice on how to get more context, in words that follow a colon; none where the server has not said
     /// how much it gives.
     fn more_context(&self) -> Option<String> {
         None
@@ -212,7 +212,7 @@ pub trait Model: Send + Sync {
     /// runtime.
     ///
     /// # Errors
-    /// Those of the asking; a request would fail in the same way.
+    /// Errors of the program that prints the key; a request would fail in the same way.
     fn ready(&self) -> BoxFuture<'static, Result<(), ModelError>> {
         async { Ok(()) }.boxed()
     }
@@ -223,12 +223,12 @@ pub trait Model: Send + Sync {
     fn encode(&self, message: &Message) -> Piece;
 
     /// Serialises the system prompt (none when blank) and the tools, in the order given.
-    fn encode_prelude(&self, system: &str, tools: &[ToolSpec]) -> Prelude;
+    fn encode_prelude(&self, system: &str, tools: &[ToolDeclaration]) -> Prelude;
 
     /// Sends a request and streams the reply: deltas, [`Delta::Stop`] as the last one, or an error
     /// after the last one. Nothing is sent before the first poll; dropping the stream cancels the
     /// exchange, also while it waits to try again. Must be polled within a tokio runtime.
-    fn stream(&self, request: Request) -> BoxStream<'static, Result<Delta, ModelError>>;
+    fn stream(&self, request: ModelRequest) -> BoxStream<'static, Result<Delta, ModelError>>;
 
     /// Asks the server, without spending tokens, whether it is there and takes the key. One try, of at most
     /// ten seconds. Must be polled within a tokio runtime.

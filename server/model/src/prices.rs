@@ -1,4 +1,4 @@
-//! What tokens cost: a table of prices with its date, and sums of what was used.
+//! Prices of tokens: a table with its date, and sums of what was used.
 //!
 //! A price belongs to a server, not to a name: the same model behind another address may cost anything, so a row
 //! holds for its host alone. What is not in the table, and in no configuration, has no price here: its tokens are
@@ -89,7 +89,7 @@ mod tests {
             (ANTHROPIC, "claude-3-5-haiku-latest", Some("$1.76")),
             ("https://api.openai.com/v1", "gpt-4o-2024-08-06", Some("$7.00")),
             ("https://api.openai.com:443/v1", "gpt-4o-2024-05-13", Some("$18.50")),
-            // What is near a known name is another model.
+            // A name near a known one is another model.
             (ANTHROPIC, "claude-opus-4-9", None),
             (ANTHROPIC, "claude-sonnet-4-5-turbo", None),
             ("https://api.openai.com/v1", "gpt-4o-audio-preview", None),

@@ -15,7 +15,7 @@ use crate::Block;
 pub use call::PrintedCall;
 
 use ropewalk_protocol::Content;
-use scan::{Item, scan};
+use scan::{ScannedCall, scan};
 
 /// The longest sentence that may follow a call which is meant: "Done."
 const MOST_AFTER: usize = 40;
@@ -42,7 +42,7 @@ pub fn printed_calls(text: &str, is_tool: impl Fn(&str) -> bool) -> (Vec<Printed
 pub fn printed_tool(text: &str, is_tool: impl Fn(&str) -> bool) -> Option<String> {
     let items = scan(text, &is_tool);
     let is_meant = are_meant(text, &items);
-    let seems = |item: &&Item| {
+    let seems = |item: &&ScannedCall| {
         let is_last = text.get(item.range.end..).unwrap_or_default().trim().is_empty();
         is_meant || item.starts_line && (is_last || item.is_marked && item.ends_line)
     };
@@ -73,7 +73,7 @@ pub fn take_printed_calls(blocks: &mut Vec<Block>, is_tool: impl Fn(&str) -> boo
 
 /// True if the calls of a text are to be made: all can be read, nothing stands between them, and after them no more
 /// than a short sentence. An example is followed by the explanation.
-fn are_meant(text: &str, items: &[Item]) -> bool {
+fn are_meant(text: &str, items: &[ScannedCall]) -> bool {
     let Some(last) = items.last() else { return false };
     let after = text.get(last.range.end..).unwrap_or_default().trim();
     let is_sentence = after.len() <= MOST_AFTER && after.starts_with(char::is_uppercase);

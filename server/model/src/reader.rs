@@ -27,7 +27,7 @@ pub(crate) trait Decode: Send + Sync {
     }
 }
 
-/// What comes of an event that can't be read, and may have held words or a part of a call.
+/// Error for an event that can't be read, and may have held words or a part of a call.
 pub(crate) fn hole() -> ModelError {
     ModelError::Cut { why: "a part of the reply can't be read".to_owned() }
 }
@@ -48,7 +48,7 @@ impl ReplyReader {
     /// is complete; nothing after its end matters.
     ///
     /// # Errors
-    /// What the server reports in mid-stream, and [`ModelError::TooLarge`] for a reply, an event
+    /// Errors that the server reports in mid-stream, and [`ModelError::TooLarge`] for a reply, an event
     /// or a number of blocks beyond all measure. The deltas before the failure are in `out`.
     pub fn feed(&mut self, bytes: &[u8], out: &mut VecDeque<Delta>) -> Result<bool, ModelError> {
         self.bytes = self.bytes.saturating_add(bytes.len());
@@ -64,7 +64,7 @@ impl ReplyReader {
                 done = decoder.event(data.as_deref().unwrap_or(&event.data), out);
             }
         });
-        // What came first decides: an event that is too long comes after all that was decoded.
+        // The first to come decides: an event that is too long comes after all that was decoded.
         match (done, fed) {
             (Ok(false), Err(error)) => Err(ModelError::TooLarge { what: error.to_string() }),
             (done, _) => done,

@@ -13,7 +13,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
-/// What stands where a key stood.
+/// Text that stands in for a key.
 pub const REDACTED: &str = "[key]";
 
 /// A key of fewer bytes is not redacted: what stands in for a key at a server that wants none (`ollama`,
@@ -161,7 +161,7 @@ impl Redactor {
         self.keys.is_empty()
     }
 
-    /// What it redacts.
+    /// Keys that it redacts.
     pub(crate) fn keys(&self) -> &Keys {
         &self.keys
     }

@@ -1,4 +1,4 @@
-//! What a server complains of, in a body or in mid-stream, turned into a [`ModelError`].
+//! Complaints of a server, in a body or in mid-stream, turned into a [`ModelError`].
 //!
 //! One reader for all protocols, because servers that speak several complain alike, and those that speak
 //! the same do not. What decides is data: kinds, and the words for a prompt that is too long. Nothing here
@@ -19,45 +19,45 @@ pub(crate) struct Refused<'a> {
     pub(crate) retry_after: Option<Duration>,
 }
 
-/// What servers call an error, in `type` or `code`. Looked up in lower case.
-const KINDS: &[(&str, Kind)] = &[
+/// Names of errors, in `type` or `code`. Looked up in lower case.
+const KINDS: &[(&str, RefusalKind)] = &[
     // Anthropic.
-    ("overloaded_error", Kind::Overloaded),
-    ("rate_limit_error", Kind::RateLimited),
-    ("authentication_error", Kind::BadKey),
-    ("permission_error", Kind::NotPermitted),
-    ("billing_error", Kind::NotPermitted),
-    ("not_found_error", Kind::UnknownModel),
-    ("request_too_large", Kind::TooLarge),
-    ("api_error", Kind::Server),
+    ("overloaded_error", RefusalKind::Overloaded),
+    ("rate_limit_error", RefusalKind::RateLimited),
+    ("authentication_error", RefusalKind::BadKey),
+    ("permission_error", RefusalKind::NotPermitted),
+    ("billing_error", RefusalKind::NotPermitted),
+    ("not_found_error", RefusalKind::UnknownModel),
+    ("request_too_large", RefusalKind::TooLarge),
+    ("api_error", RefusalKind::Server),
     // OpenAI and those that speak like it. A code comes before the type, which is often too general.
-    ("context_length_exceeded", Kind::ContextLength),
-    ("insufficient_quota", Kind::Quota),
-    ("billing_hard_limit_reached", Kind::Quota),
-    ("usage_not_included", Kind::Quota),
-    ("invalid_prompt", Kind::Invalid),
-    ("invalid_api_key", Kind::BadKey),
-    ("model_not_found", Kind::UnknownModel),
-    ("rate_limit_exceeded", Kind::RateLimited),
-    ("server_is_overloaded", Kind::Overloaded),
-    ("slow_down", Kind::Overloaded),
-    ("server_error", Kind::Server),
-    ("internal_server_error", Kind::Server),
-    ("internalservererror", Kind::Server),
+    ("context_length_exceeded", RefusalKind::ContextLength),
+    ("insufficient_quota", RefusalKind::Quota),
+    ("billing_hard_limit_reached", RefusalKind::Quota),
+    ("usage_not_included", RefusalKind::Quota),
+    ("invalid_prompt", RefusalKind::Invalid),
+    ("invalid_api_key", RefusalKind::BadKey),
+    ("model_not_found", RefusalKind::UnknownModel),
+    ("rate_limit_exceeded", RefusalKind::RateLimited),
+    ("server_is_overloaded", RefusalKind::Overloaded),
+    ("slow_down", RefusalKind::Overloaded),
+    ("server_error", RefusalKind::Server),
+    ("internal_server_error", RefusalKind::Server),
+    ("internalservererror", RefusalKind::Server),
     // Groq: the model wrote a call that the server could not read. Another try may do better.
-    ("tool_use_failed", Kind::Retried),
+    ("tool_use_failed", RefusalKind::Retried),
     // llama.cpp.
-    ("exceed_context_size_error", Kind::ContextLength),
-    ("unavailable_error", Kind::Overloaded),
+    ("exceed_context_size_error", RefusalKind::ContextLength),
+    ("unavailable_error", RefusalKind::Overloaded),
     // Gemini.
-    ("resource_exhausted", Kind::RateLimited),
-    ("unavailable", Kind::Overloaded),
-    ("invalid_argument", Kind::Invalid),
-    ("invalid_request_error", Kind::Invalid),
-    ("badrequesterror", Kind::Invalid),
+    ("resource_exhausted", RefusalKind::RateLimited),
+    ("unavailable", RefusalKind::Overloaded),
+    ("invalid_argument", RefusalKind::Invalid),
+    ("invalid_request_error", RefusalKind::Invalid),
+    ("badrequesterror", RefusalKind::Invalid),
 ];
 
-/// What servers say of a prompt that is too long, in lower case; often in words alone.
+/// Words of servers for a prompt that is too long, in lower case; often the only sign.
 const TOO_LONG: &[&str] = &[
     "prompt is too long",                // Anthropic
     "context length", // OpenAI, DeepSeek, OpenRouter, Mistral, vLLM, Ollama, LM Studio
@@ -71,19 +71,19 @@ const TOO_LONG: &[&str] = &[
 ];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum RefusalKind {
     Overloaded,
     RateLimited,
     BadKey,
     NotPermitted,
-    /// As [`Kind::NotPermitted`], whatever the status: waiting does not help.
+    /// As [`RefusalKind::NotPermitted`], whatever the status: waiting does not help.
     Quota,
     UnknownModel,
     TooLarge,
     ContextLength,
     Invalid,
     Server,
-    /// As [`Kind::Server`], whatever the status.
+    /// As [`RefusalKind::Server`], whatever the status.
     Retried,
 }
 
@@ -100,13 +100,13 @@ pub(crate) fn refused(refused: &Refused<'_>) -> ModelError {
         message => format!("{status}: {message}"),
     };
     if !matches!(status, 401..=404 | 429) && is_too_long(&message)
-        || kind == Some(Kind::ContextLength)
+        || kind == Some(RefusalKind::ContextLength)
     {
         return ModelError::ContextLength { message: said(message) };
     }
     match (status, kind) {
-        (_, Some(Kind::Quota)) => ModelError::NotPermitted { host, message: said(message) },
-        (_, Some(Kind::Retried)) => {
+        (_, Some(RefusalKind::Quota)) => ModelError::NotPermitted { host, message: said(message) },
+        (_, Some(RefusalKind::Retried)) => {
             ModelError::Server { message: with_status(&message), retry_after }
         }
         (401, _) => ModelError::BadKey { host },
@@ -131,8 +131,8 @@ pub(crate) fn refused(refused: &Refused<'_>) -> ModelError {
             why: format!("it redirects with {}, which is never followed", status_words(status)),
         },
         // Some answer a bad key or an unknown model with 400.
-        (400..=499, Some(Kind::BadKey)) => ModelError::BadKey { host },
-        (400..=499, Some(Kind::UnknownModel)) => {
+        (400..=499, Some(RefusalKind::BadKey)) => ModelError::BadKey { host },
+        (400..=499, Some(RefusalKind::UnknownModel)) => {
             ModelError::UnknownModel { host, model: refused.model.to_owned() }
         }
         (400..=499, _) => ModelError::InvalidRequest { message: said(message) },
@@ -155,19 +155,23 @@ pub(crate) fn in_stream(event: &str, model: &str) -> ModelError {
         return ModelError::ContextLength { message };
     }
     match kind {
-        Some(Kind::ContextLength) => ModelError::ContextLength { message },
-        Some(Kind::Overloaded) => ModelError::Overloaded { retry_after: wait_in(&message) },
-        Some(Kind::RateLimited) => ModelError::RateLimited { retry_after: wait_in(&message) },
-        Some(Kind::BadKey) => ModelError::BadKey { host: host() },
-        Some(Kind::NotPermitted | Kind::Quota) => {
+        Some(RefusalKind::ContextLength) => ModelError::ContextLength { message },
+        Some(RefusalKind::Overloaded) => ModelError::Overloaded { retry_after: wait_in(&message) },
+        Some(RefusalKind::RateLimited) => {
+            ModelError::RateLimited { retry_after: wait_in(&message) }
+        }
+        Some(RefusalKind::BadKey) => ModelError::BadKey { host: host() },
+        Some(RefusalKind::NotPermitted | RefusalKind::Quota) => {
             ModelError::NotPermitted { host: host(), message }
         }
-        Some(Kind::UnknownModel) => {
+        Some(RefusalKind::UnknownModel) => {
             ModelError::UnknownModel { host: host(), model: model.to_owned() }
         }
-        Some(Kind::TooLarge) => ModelError::TooLarge { what: message },
-        Some(Kind::Invalid) => ModelError::InvalidRequest { message },
-        Some(Kind::Server | Kind::Retried) => ModelError::Server { message, retry_after: None },
+        Some(RefusalKind::TooLarge) => ModelError::TooLarge { what: message },
+        Some(RefusalKind::Invalid) => ModelError::InvalidRequest { message },
+        Some(RefusalKind::Server | RefusalKind::Retried) => {
+            ModelError::Server { message, retry_after: None }
+        }
         None => match status {
             Some(401) => ModelError::BadKey { host: host() },
             Some(402 | 403) => ModelError::NotPermitted { host: host(), message },
@@ -222,7 +226,7 @@ fn status_words(status: u16) -> String {
     reqwest::StatusCode::from_u16(status).map_or(status.to_string(), |status| status.to_string())
 }
 
-/// What a complaint holds, in whatever form.
+/// Parts of a complaint, in whatever form it came.
 #[derive(Debug, Default)]
 struct Complaint {
     message: String,
@@ -264,7 +268,7 @@ impl Complaint {
         complaint
     }
 
-    fn kind(&self) -> Option<Kind> {
+    fn kind(&self) -> Option<RefusalKind> {
         let known = |word: &String| KINDS.iter().find(|(kind, _)| kind == word);
         self.kinds.iter().find_map(known).map(|(_, kind)| *kind)
     }

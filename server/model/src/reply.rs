@@ -3,21 +3,21 @@
 //! A reply is always fit for the history, whenever the stream ended. Nothing is decided here about
 //! what a reply means.
 
-use crate::{Block, Delta, Message, Role, StopReason, ToolInput};
+use crate::{Block, Delta, Message, ModelStop, Role, ToolInput};
 use ropewalk_protocol::Usage;
 
-/// What a model said in one exchange.
+/// Reply of a model in one exchange.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Reply {
+pub struct ModelReply {
     /// Its blocks in order, none of them blank.
     pub blocks: Vec<Block>,
     /// Why it stopped, as the server says; `Other("interrupted")` when it never said.
-    pub stop_reason: StopReason,
+    pub stop_reason: ModelStop,
     /// The tokens, those of failed tries included, as far as the server has told.
     pub usage: Usage,
 }
 
-impl Reply {
+impl ModelReply {
     /// The reply as a message for the history; none when it has no block.
     pub fn to_message(&self) -> Option<Message> {
         (!self.blocks.is_empty())
@@ -39,12 +39,12 @@ impl Reply {
     }
 }
 
-/// Folds deltas into a [`Reply`]. Any order of deltas is taken; input for a call that never began is
+/// Folds deltas into a [`ModelReply`]. Any order of deltas is taken; input for a call that never began is
 /// dropped.
 #[derive(Debug, Clone, Default)]
 pub struct ReplyBuilder {
-    parts: Vec<Part>,
-    stop_reason: Option<StopReason>,
+    parts: Vec<ReplyPart>,
+    stop_reason: Option<ModelStop>,
     /// Of this try.
     usage: Usage,
     /// Of the tries that failed: the server counts them too.
@@ -52,14 +52,14 @@ pub struct ReplyBuilder {
 }
 
 #[derive(Debug, Clone)]
-struct Part {
+struct ReplyPart {
     index: u32,
     ended: bool,
-    kind: Kind,
+    kind: PartContent,
 }
 
 #[derive(Debug, Clone)]
-enum Kind {
+enum PartContent {
     Text(String),
     Thinking { thinking: String, signature: String },
     Redacted(String),
@@ -72,29 +72,31 @@ impl ReplyBuilder {
         ReplyBuilder::default()
     }
 
-    /// Adds one delta. [`Delta::Retrying`] empties the reply, but for the tokens that were used. Constant time for the block that was
-    /// begun last, linear in the number of blocks otherwise.
+    /// Adds one delta. [`Delta::Retrying`] empties the reply, but for the tokens that were used. Constant time for the
+    /// block that was begun last, linear in the number of blocks otherwise.
     pub fn push(&mut self, delta: &Delta) {
         match delta {
             Delta::Text { index, text } => {
-                if let Some(Kind::Text(held)) = self.open(*index, |k| matches!(k, Kind::Text(_))) {
+                if let Some(PartContent::Text(held)) =
+                    self.open(*index, |k| matches!(k, PartContent::Text(_)))
+                {
                     held.push_str(text);
                 } else {
-                    self.begin(*index, Kind::Text(text.clone()));
+                    self.begin(*index, PartContent::Text(text.clone()));
                 }
             }
             Delta::Thinking { index, text } => self.think(*index, text, ""),
             Delta::Signature { index, signature } => self.think(*index, "", signature),
             Delta::RedactedThinking { index, data } => {
-                self.begin(*index, Kind::Redacted(data.clone()));
+                self.begin(*index, PartContent::Redacted(data.clone()));
             }
             Delta::ToolUse { index, id, name } => {
                 let (id, name) = (id.clone(), name.clone());
-                self.begin(*index, Kind::ToolUse { id, name, json: String::new() });
+                self.begin(*index, PartContent::ToolUse { id, name, json: String::new() });
             }
             Delta::ToolInput { index, partial_json } => {
-                let call = self.open(*index, |k| matches!(k, Kind::ToolUse { .. }));
-                if let Some(Kind::ToolUse { json, .. }) = call {
+                let call = self.open(*index, |k| matches!(k, PartContent::ToolUse { .. }));
+                if let Some(PartContent::ToolUse { json, .. }) = call {
                     json.push_str(partial_json);
                 }
             }
@@ -116,60 +118,66 @@ impl ReplyBuilder {
 
     /// The reply of a stream that ended by itself. A call whose arguments are no JSON stays, as
     /// [`ToolInput::Broken`], to be answered.
-    pub fn finish(self) -> Reply {
+    pub fn finish(self) -> ModelReply {
         self.build(|_| true)
     }
 
     /// The reply of a stream that was interrupted or cut: what may stay in the history. Calls and
     /// thinking that are not complete are dropped, text stays as far as it came.
-    pub fn finish_partial(self) -> Reply {
+    pub fn finish_partial(self) -> ModelReply {
         self.build(|part| match &part.kind {
-            Kind::Text(_) => true,
-            Kind::Redacted(_) => part.ended,
-            Kind::Thinking { signature, .. } => part.ended && !signature.is_empty(),
+            PartContent::Text(_) => true,
+            PartContent::Redacted(_) => part.ended,
+            PartContent::Thinking { signature, .. } => part.ended && !signature.is_empty(),
             // The server may end a block before its JSON is whole; such a call was never meant.
-            Kind::ToolUse { json, .. } => {
+            PartContent::ToolUse { json, .. } => {
                 part.ended && matches!(ToolInput::parse(json), ToolInput::Json(_))
             }
         })
     }
 
-    fn build(self, keep: impl Fn(&Part) -> bool) -> Reply {
+    fn build(self, keep: impl Fn(&ReplyPart) -> bool) -> ModelReply {
         let kept = self.parts.into_iter().filter(keep).map(|part| match part.kind {
-            Kind::Text(text) => Block::text(text),
-            Kind::Thinking { thinking, signature } => Block::Thinking { thinking, signature },
-            Kind::Redacted(data) => Block::RedactedThinking { data },
-            Kind::ToolUse { id, name, json } => {
+            PartContent::Text(text) => Block::text(text),
+            PartContent::Thinking { thinking, signature } => {
+                Block::Thinking { thinking, signature }
+            }
+            PartContent::Redacted(data) => Block::RedactedThinking { data },
+            PartContent::ToolUse { id, name, json } => {
                 Block::ToolUse { id, name, input: ToolInput::parse(&json) }
             }
         });
         let mut usage = self.earlier;
         usage += self.usage;
-        Reply {
+        ModelReply {
             blocks: kept.filter(|block| !block.is_blank()).collect(),
-            stop_reason: self.stop_reason.unwrap_or(StopReason::Other("interrupted".to_owned())),
+            stop_reason: self.stop_reason.unwrap_or(ModelStop::Other("interrupted".to_owned())),
             usage,
         }
     }
 
     fn think(&mut self, index: u32, more: &str, seal: &str) {
-        let held = self.open(index, |kind| matches!(kind, Kind::Thinking { .. }));
-        if let Some(Kind::Thinking { thinking, signature }) = held {
+        let held = self.open(index, |kind| matches!(kind, PartContent::Thinking { .. }));
+        if let Some(PartContent::Thinking { thinking, signature }) = held {
             thinking.push_str(more);
             signature.push_str(seal);
         } else {
             let (thinking, signature) = (more.to_owned(), seal.to_owned());
-            self.begin(index, Kind::Thinking { thinking, signature });
+            self.begin(index, PartContent::Thinking { thinking, signature });
         }
     }
 
     /// The latest block of this index, when it is of the wanted kind.
-    fn open(&mut self, index: u32, wanted: impl Fn(&Kind) -> bool) -> Option<&mut Kind> {
+    fn open(
+        &mut self,
+        index: u32,
+        wanted: impl Fn(&PartContent) -> bool,
+    ) -> Option<&mut PartContent> {
         let part = self.parts.iter_mut().rev().find(|part| part.index == index)?;
         wanted(&part.kind).then_some(&mut part.kind)
     }
 
-    fn begin(&mut self, index: u32, kind: Kind) {
-        self.parts.push(Part { index, ended: false, kind });
+    fn begin(&mut self, index: u32, kind: PartContent) {
+        self.parts.push(ReplyPart { index, ended: false, kind });
     }
 }

@@ -9,8 +9,8 @@ mod decode;
 mod encode;
 
 use crate::{
-    ApiKey, Message, Piece, Prelude, Request, ServerConfig, ToolSpec, model::takes_cache_key,
-    reader::Decode, thinking::never_reasons, wire::Wire,
+    ApiKey, Message, ModelRequest, Piece, Prelude, ServerConfig, ToolDeclaration,
+    model::takes_cache_key, reader::Decode, thinking::never_reasons, wire::Wire,
 };
 use reqwest::header::{AUTHORIZATION, HeaderName, HeaderValue};
 use ropewalk_protocol::Thinking;
@@ -43,11 +43,11 @@ impl Wire for Responses {
         encode::message(message)
     }
 
-    fn encode_prelude(&self, system: &str, tools: &[ToolSpec]) -> Prelude {
+    fn encode_prelude(&self, system: &str, tools: &[ToolDeclaration]) -> Prelude {
         encode::prelude(system, tools)
     }
 
-    fn body(&self, request: &Request) -> Vec<u8> {
+    fn body(&self, request: &ModelRequest) -> Vec<u8> {
         encode::request(&self.model, self.thinking, self.takes_cache_key, request)
     }
 
@@ -56,6 +56,6 @@ impl Wire for Responses {
     }
 
     fn decoder(&self) -> Box<dyn Decode> {
-        Box::new(decode::Decoder::new(&self.model))
+        Box::new(decode::ResponsesDecoder::new(&self.model))
     }
 }

@@ -4,12 +4,12 @@
 //! is sent and what it means is the [`Protocol`]'s; limits and retries are the exchange's.
 
 use crate::{
-    ApiKey, Delta, ENOUGH_CONTEXT, Header, Http, Keys, Message, Model, ModelError, Piece, Prelude,
-    Protocol, ReplyReader, Request, ServerConfig, ToolSpec,
+    ApiKey, Delta, ENOUGH_CONTEXT, Header, Http, Keys, Message, Model, ModelError, ModelRequest,
+    Piece, Prelude, Protocol, ReplyReader, ServerConfig, ToolDeclaration,
     anthropic::Anthropic,
     chat::Chat,
     context_probe::ContextProbe,
-    exchange::{self, Line, host_of},
+    exchange::{self, ServerLine, host_of},
     http::is_loopback,
     images::{sees, shown},
     limits_of,
@@ -59,9 +59,9 @@ pub struct ServerModel {
     /// True if it is sent images.
     sees: bool,
     lean: Option<bool>,
-    /// What a server on this machine says of its context; none for others.
+    /// Probe for the context of a server on this machine; none for others.
     context_probe: Option<Arc<ContextProbe>>,
-    line: Arc<Line>,
+    line: Arc<ServerLine>,
     /// Where the server lists its models.
     list: Url,
     /// A remote server without a key: said when the model is used, not before.
@@ -97,7 +97,7 @@ impl ServerModel {
         let listed_at = list.as_str().strip_suffix("/models").unwrap_or(list.as_str());
         let context_probe =
             is_loopback(&url).then(|| ContextProbe::of(&http, listed_at, &config.model));
-        let line = Line {
+        let line = ServerLine {
             http,
             url,
             headers,
@@ -136,7 +136,7 @@ impl Model for ServerModel {
         &self.name
     }
 
-    /// What is configured, but never more context than the server says it gives.
+    /// Configured limits, but never more context than the server says it gives.
     fn limits(&self) -> ModelLimits {
         let told = self.context_probe.as_ref().map(|probe| probe.limits()).unwrap_or_default();
         ModelLimits {
@@ -198,11 +198,11 @@ impl Model for ServerModel {
         self.wire.encode(&shown(message, self.sees))
     }
 
-    fn encode_prelude(&self, system: &str, tools: &[ToolSpec]) -> Prelude {
+    fn encode_prelude(&self, system: &str, tools: &[ToolDeclaration]) -> Prelude {
         self.wire.encode_prelude(system, tools)
     }
 
-    fn stream(&self, mut request: Request) -> BoxStream<'static, Result<Delta, ModelError>> {
+    fn stream(&self, mut request: ModelRequest) -> BoxStream<'static, Result<Delta, ModelError>> {
         let limits = self.limits();
         let most = limits.max_output.unwrap_or(u32::MAX).min(limits.room(0));
         request.max_tokens = request.max_tokens.saturating_add(self.to_think).min(most).max(1);

@@ -7,7 +7,7 @@ use std::fmt;
 /// Which model where, and how to talk to it.
 #[derive(Debug, Clone)]
 pub struct ServerConfig {
-    /// What is spoken.
+    /// The wire protocol.
     pub protocol: Protocol,
     /// Whom it is spoken to: the first part of the model's whole name.
     pub provider: String,
@@ -31,16 +31,16 @@ pub struct ServerConfig {
     /// Requests that the server gets at a time, from all that share an [`Http`]: the others wait for their
     /// turn. None for the usual: one on this machine, any number elsewhere.
     pub parallel: Option<usize>,
-    /// What the model can take and give, where it is said; the rest is known by its name, or is not known.
+    /// Configured limits; the rest is known by the model's name, or is not known.
     pub limits: ModelLimits,
-    /// What its tokens cost, where it is said; else it is known by server and name, or is not known.
+    /// Configured price of tokens; else it is known by server and name, or is not known.
     pub price: Option<Price>,
     /// How much it is asked to think, where the protocol and the server have a word for it; none sends nothing. It may
     /// think on top of a request's `max_tokens`, as far as its own maximum is known and allows.
     pub thinking: Option<Thinking>,
     /// True if calls that the model prints as text are to be run.
     pub printed_calls: bool,
-    /// Whether it gets the lean set; none goes by its context.
+    /// True if it gets the lean set; none goes by its context.
     pub lean: Option<bool>,
     /// True if it is sent images; none goes by its name.
     pub images: Option<bool>,

@@ -9,7 +9,8 @@ mod play;
 pub use play::{Player, Tape};
 
 use crate::{
-    Delta, Keys, Message, Model, ModelError, Piece, Prelude, Request, ToolSpec, clean::Clean,
+    Delta, Keys, Message, Model, ModelError, ModelRequest, Piece, Prelude, ToolDeclaration,
+    clean::Clean,
 };
 use futures::{
     StreamExt,
@@ -29,7 +30,7 @@ pub const VERSION: u32 = 1;
 
 /// Whom a recording is of: enough to write the same requests again.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Head {
+pub struct TapeHead {
     /// The format.
     pub version: u32,
     /// The provider, by its name in the configuration.
@@ -40,16 +41,16 @@ pub struct Head {
     pub protocol: String,
     /// Where the server was: servers differ in what they take.
     pub base_url: String,
-    /// What the model could take.
+    /// Tokens that the model could take.
     pub context: Option<u32>,
     /// Its longest reply.
     pub output: Option<u32>,
-    /// What its tokens cost.
+    /// Price of its tokens.
     pub price: Option<Price>,
     /// True if calls that it printed as text were run.
     #[serde(default)]
     pub printed_calls: bool,
-    /// Whether it was configured to get the lean set, or not to; none goes by its context.
+    /// True if it was configured to get the lean set; none goes by its context.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lean: Option<bool>,
     /// The date that the model was told.
@@ -59,14 +60,14 @@ pub struct Head {
 /// One line.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Line<'a> {
-    Recording(Head),
+enum TapeLine<'a> {
+    Recording(TapeHead),
     Request {
         /// System prompt and tools; none if they are as in the request before.
         prelude: Option<Cow<'a, str>>,
         /// How many messages it shares with the request before, from the first.
         kept: usize,
-        /// Those that follow.
+        /// Messages that follow.
         messages: Vec<Cow<'a, str>>,
         max_tokens: u32,
     },
@@ -95,11 +96,11 @@ struct Out {
 
 impl Recorder {
     /// Begins a recording. A failure to write is kept for [`Recorder::failure`].
-    pub fn begin(out: Box<dyn Write + Send>, head: Head) -> Recorder {
+    pub fn begin(out: Box<dyn Write + Send>, head: TapeHead) -> Recorder {
         let recorder = Recorder(Arc::new(Mutex::new(Out { out, before: None, failure: None })));
         let base_url = without_user(head.base_url);
-        let head = Head { version: VERSION, base_url, ..head };
-        recorder.with(|out| out.write(&Line::Recording(head), &Keys::default()));
+        let head = TapeHead { version: VERSION, base_url, ..head };
+        recorder.with(|out| out.write(&TapeLine::Recording(head), &Keys::default()));
         recorder
     }
 
@@ -127,7 +128,7 @@ fn without_user(url: String) -> String {
 }
 
 impl Out {
-    fn request(&mut self, request: &Request, keys: &Keys) {
+    fn request(&mut self, request: &ModelRequest, keys: &Keys) {
         let (prelude, kept) = match &self.before {
             Some((prelude, pieces)) => {
                 let same = pieces.iter().zip(&request.pieces).take_while(|(a, b)| a == b).count();
@@ -140,29 +141,29 @@ impl Out {
         let prelude = prelude.map(|prelude| keys.redact(prelude));
         let messages = request.pieces.iter().skip(kept).map(|piece| keys.redact(piece)).collect();
         self.write(
-            &Line::Request { prelude, kept, messages, max_tokens: request.max_tokens },
+            &TapeLine::Request { prelude, kept, messages, max_tokens: request.max_tokens },
             keys,
         );
         self.before = Some((request.prelude.clone(), request.pieces.clone()));
     }
 
-    /// What has come, or that nothing more comes.
+    /// Writes one piece of the reply; none says that nothing more comes.
     fn reply(&mut self, reply: Option<&Result<Delta, ModelError>>, clean: &mut Clean, keys: &Keys) {
         match reply {
             Some(Ok(delta)) => clean.take(delta.clone()),
             _ => clean.close(),
         }
         for delta in clean.ready.drain(..) {
-            self.write(&Line::Delta(Cow::Owned(delta)), keys);
+            self.write(&TapeLine::Delta(Cow::Owned(delta)), keys);
         }
         match reply {
             Some(Ok(_)) => {}
-            Some(Err(error)) => self.write(&Line::Failed(Cow::Borrowed(error)), keys),
-            None => self.write(&Line::End, keys),
+            Some(Err(error)) => self.write(&TapeLine::Failed(Cow::Borrowed(error)), keys),
+            None => self.write(&TapeLine::End, keys),
         }
     }
 
-    fn write(&mut self, line: &Line<'_>, keys: &Keys) {
+    fn write(&mut self, line: &TapeLine<'_>, keys: &Keys) {
         if self.failure.is_some() {
             return;
         }
@@ -209,7 +210,7 @@ impl Model for Recorded {
         self.model.is_lean()
     }
 
-    /// What is found out on the way would be in no recording: what it knows at first counts.
+    /// Facts found out on the way would be in no recording: those known at first count.
     fn find_context(&self) -> BoxFuture<'static, ()> {
         Box::pin(async {})
     }
@@ -230,11 +231,11 @@ impl Model for Recorded {
         self.model.encode(message)
     }
 
-    fn encode_prelude(&self, system: &str, tools: &[ToolSpec]) -> Prelude {
+    fn encode_prelude(&self, system: &str, tools: &[ToolDeclaration]) -> Prelude {
         self.model.encode_prelude(system, tools)
     }
 
-    fn stream(&self, request: Request) -> BoxStream<'static, Result<Delta, ModelError>> {
+    fn stream(&self, request: ModelRequest) -> BoxStream<'static, Result<Delta, ModelError>> {
         let Recorded { model, recorder } = self.clone();
         stream::once(async move {
             // Before it is known what must not be written, nothing is.

@@ -1,9 +1,9 @@
-//! What a wire protocol is to the rest of this room.
+//! Interface of a wire protocol to the rest of this room.
 //!
 //! A protocol turns messages into JSON and events into deltas. It sends nothing, waits for nothing and
 //! knows no key but how it is presented: all that is in [`crate::server`] and the exchange.
 
-use crate::{ApiKey, Message, Piece, Prelude, Request, ToolSpec, reader::Decode};
+use crate::{ApiKey, Message, ModelRequest, Piece, Prelude, ToolDeclaration, reader::Decode};
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 
 /// One protocol, set up for one model. Pure: the same arguments give the same bytes.
@@ -23,10 +23,10 @@ pub(crate) trait Wire: Send + Sync {
     fn encode(&self, message: &Message) -> Piece;
 
     /// As [`crate::Model::encode_prelude`].
-    fn encode_prelude(&self, system: &str, tools: &[ToolSpec]) -> Prelude;
+    fn encode_prelude(&self, system: &str, tools: &[ToolDeclaration]) -> Prelude;
 
     /// The whole body. `request.max_tokens` is within the model's limits already.
-    fn body(&self, request: &Request) -> Vec<u8>;
+    fn body(&self, request: &ModelRequest) -> Vec<u8>;
 
     /// True if requests ask the model to think.
     fn asks_to_think(&self) -> bool;

@@ -4,8 +4,8 @@
 
 use proptest::prelude::*;
 use ropewalk_model::{
-    Block, Delta, Http, ModelError, Protocol, Reply, ReplyBuilder, ServerConfig, ServerModel,
-    StopReason, ToolInput,
+    Block, Delta, Http, ModelError, ModelReply, ModelStop, Protocol, ReplyBuilder, ServerConfig,
+    ServerModel, ToolInput,
 };
 use ropewalk_protocol::Usage;
 use serde_json::{Value, json};
@@ -48,7 +48,7 @@ fn fold(deltas: &[Delta]) -> ReplyBuilder {
     builder
 }
 
-fn reply(bytes: &[u8], size: usize) -> Reply {
+fn reply(bytes: &[u8], size: usize) -> ModelReply {
     let (deltas, end) = read(bytes, size);
     assert_eq!(end, Ok(true), "the reply is complete");
     assert!(matches!(deltas.last(), Some(Delta::Stop(_))), "{deltas:?}");
@@ -72,13 +72,13 @@ fn calls(calls: Value) -> Value {
 }
 
 /// The reply of these deltas and an end.
-fn said(deltas: &[Value]) -> Reply {
+fn said(deltas: &[Value]) -> ModelReply {
     let mut events = deltas.to_vec();
     events.push(finish("stop"));
     reply(&stream(&events), 13)
 }
 
-fn inputs(reply: &Reply) -> Vec<(&str, ToolInput)> {
+fn inputs(reply: &ModelReply) -> Vec<(&str, ToolInput)> {
     reply.tool_calls().map(|(_, name, input)| (name, input.clone())).collect()
 }
 
@@ -91,7 +91,7 @@ fn recorded_texts() {
     for size in [1, 2, 7, 100, 1 << 20] {
         let llama = reply(body(LLAMA_TEXT), size);
         assert_eq!(llama.blocks, [Block::text("The capital of France is Paris.")]);
-        assert_eq!(llama.stop_reason, StopReason::EndTurn);
+        assert_eq!(llama.stop_reason, ModelStop::EndTurn);
         assert_eq!(llama.usage, Usage { input: 17, output: 8, cache_read: 24, cache_write: 0 });
         let python = reply(body(PYTHON_TEXT), size);
         assert_eq!(python.blocks, llama.blocks, "comments in mid-stream say nothing");
@@ -109,7 +109,7 @@ fn recorded_calls() {
             assert!(found.starts_with(id) && found.len() > 9, "{found}");
             assert!(input["command"].is_string(), "{input}");
             assert_eq!(reply.blocks.len(), 1, "said in two ways, it is one call");
-            assert_eq!(reply.stop_reason, StopReason::ToolUse);
+            assert_eq!(reply.stop_reason, ModelStop::ToolUse);
         }
     }
 }
@@ -322,27 +322,27 @@ fn how_a_reply_ends() {
     let hi = delta(json!({"content": "hi"}));
     let end = |word: &str| reply(&stream(&[hi.clone(), finish(word)]), 9).stop_reason;
     for (word, reason) in [
-        ("stop", StopReason::EndTurn),
-        ("length", StopReason::MaxTokens),
-        ("content_filter", StopReason::Refusal),
-        ("tool_calls", StopReason::ToolUse),
-        ("function_call", StopReason::ToolUse),
-        ("model_length", StopReason::ContextFull),
-        ("cancelled", StopReason::Other("cancelled".into())),
-        ("a_new_one", StopReason::Other("a_new_one".into())),
+        ("stop", ModelStop::EndTurn),
+        ("length", ModelStop::MaxTokens),
+        ("content_filter", ModelStop::Refusal),
+        ("tool_calls", ModelStop::ToolUse),
+        ("function_call", ModelStop::ToolUse),
+        ("model_length", ModelStop::ContextFull),
+        ("cancelled", ModelStop::Other("cancelled".into())),
+        ("a_new_one", ModelStop::Other("a_new_one".into())),
     ] {
         assert_eq!(end(word), reason);
     }
     let mut done = stream(std::slice::from_ref(&hi));
     assert_eq!(read(&done, 9).1, Ok(false), "no reason and no last event: cut");
     done.extend(b"data: [DONE]\n\n");
-    assert_eq!(reply(&done, 9).stop_reason, StopReason::EndTurn);
+    assert_eq!(reply(&done, 9).stop_reason, ModelStop::EndTurn);
     assert!(read(b"data: [DONE]\n\n", 9).1.unwrap_err().is_passing(), "nothing was said");
     assert_eq!(read(&stream(&[hi.clone(), finish("")]), 9).1, Ok(false), "an empty reason is none");
 
     let refusal = said(&[delta(json!({"refusal": "I will "})), delta(json!({"refusal": "not."}))]);
     assert_eq!(refusal.text(), "I will not.");
-    assert_eq!(refusal.stop_reason, StopReason::Refusal);
+    assert_eq!(refusal.stop_reason, ModelStop::Refusal);
 }
 
 #[test]
@@ -357,7 +357,7 @@ fn a_whole_message_in_a_stream_is_the_reply() {
         let reply = reply(&stream(std::slice::from_ref(&whole)), size);
         assert_eq!(reply.blocks[..2], [thought.clone(), Block::text("hi")]);
         assert_eq!(inputs(&reply), [("t", args(json!({"n": 1})))]);
-        assert_eq!(reply.stop_reason, StopReason::ToolUse);
+        assert_eq!(reply.stop_reason, ModelStop::ToolUse);
     }
     // Behind its deltas it says nothing new.
     let reply = said(&[delta(json!({"content": "hi"})), whole]);

@@ -2,8 +2,8 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests may be blunt, as tests are")]
 
 use ropewalk_model::{
-    Block, Http, Message, Model, Piece, Protocol, Role, ServerConfig, ServerModel, ToolInput,
-    ToolSpec,
+    Block, Http, Message, Model, Piece, Protocol, Role, ServerConfig, ServerModel, ToolDeclaration,
+    ToolInput,
     chat::{DIALECTS, Dialect},
 };
 use serde_json::{Value, json};
@@ -169,7 +169,7 @@ fn dialects_are_found() {
 
 #[test]
 fn the_prelude_has_a_fixed_order() {
-    let tool = |name: &str| ToolSpec {
+    let tool = |name: &str| ToolDeclaration {
         name: name.into(),
         description: "d".into(),
         input_schema: json!({"type": "object", "properties": {}}),

@@ -8,7 +8,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpListener;
 use std::sync::{Arc, Mutex};
 
-/// What is answered to a path and a body: a body, or 404.
+/// Answer to a path and a body: a body, or 404.
 type Answers = fn(path: &str, body: &str, asked: usize) -> Option<String>;
 
 /// A server, and the lines of the requests that came.
@@ -90,7 +90,7 @@ async fn ollama_is_asked_what_it_gives() {
     assert_eq!(context, Some(4096));
     assert_eq!(more.unwrap(), "start Ollama with `OLLAMA_CONTEXT_LENGTH=32768 ollama serve`");
 
-    // What the model says of itself counts before the variable.
+    // The model's own word counts before the variable.
     let (context, more) = found(ollama, "own").await;
     assert_eq!(context, Some(8192));
     let more = more.unwrap();

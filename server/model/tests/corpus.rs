@@ -1,4 +1,4 @@
-//! What fuzzing has kept: each input that reached code which no other did is read again, the way the fuzz targets
+//! Inputs kept by fuzzing: each that reached code which no other did is read again, the way the fuzz targets
 //! read it. How to look for more is in `fuzz/README.md`.
 #![expect(clippy::unwrap_used, reason = "helpers of tests may be blunt, as tests are")]
 

@@ -1,4 +1,4 @@
-//! What goes wrong at a model server, played to each protocol: what passes is asked for again as it was,
+//! Faults of a model server, played to each protocol: what passes is asked for again as it was,
 //! after a wait that is told; what does not is said in words at once.
 #![expect(
     clippy::unwrap_used,
@@ -218,7 +218,7 @@ fn refusals() -> Vec<(u16, &'static str, String, &'static str)> {
             "x".to_owned(),
             "it sends br",
         ),
-        // What went wrong, behind a status that says that nothing did.
+        // An error behind a status that tells of none.
         (
             200,
             "content-type: application/json; charset=utf-8\r\n",
@@ -260,7 +260,7 @@ async fn what_is_refused_ends_at_once_in_words_that_say_what_to_mend() {
     }
 }
 
-/// What servers answer, with 400, to a prompt that is too long: each a body as it is sent, or the words alone where
+/// Answers of servers, with 400, to a prompt that is too long: each a body as it is sent, or the words alone where
 /// the body has also a kind that says it.
 const TOO_LONG: &[(&str, &str)] = &[
     (

@@ -2,22 +2,22 @@
 //! between, with the same result. A recording that nobody lists here fails the test.
 
 use ropewalk_model::{
-    Http, Protocol, ReplyBuilder, ServerConfig, ServerModel, StopReason, ToolInput,
+    Http, ModelStop, Protocol, ReplyBuilder, ServerConfig, ServerModel, ToolInput,
 };
 use std::collections::{BTreeSet, VecDeque};
 use std::path::Path;
 
 /// The recordings, what they speak, and how the replies in them end.
-const RECORDED: &[(&str, Protocol, StopReason)] = &[
-    ("qwen05-default-forced.http", Protocol::Chat, StopReason::ToolUse),
-    ("qwen05-fenced-chat-auto.http", Protocol::Chat, StopReason::ToolUse),
-    ("qwen05-fenced-messages-any.http", Protocol::Anthropic, StopReason::ToolUse),
-    ("qwen05-fenced-messages-auto.http", Protocol::Anthropic, StopReason::ToolUse),
-    ("qwen05-fenced-responses-auto.http", Protocol::Responses, StopReason::ToolUse),
-    ("qwen05-llamaserver-chat-text.http", Protocol::Chat, StopReason::EndTurn),
-    ("qwen05-llamaserver-messages-text.http", Protocol::Anthropic, StopReason::EndTurn),
-    ("qwen05-llamaserver-responses-text.http", Protocol::Responses, StopReason::EndTurn),
-    ("smollm2-text-stream.http", Protocol::Chat, StopReason::EndTurn),
+const RECORDED: &[(&str, Protocol, ModelStop)] = &[
+    ("qwen05-default-forced.http", Protocol::Chat, ModelStop::ToolUse),
+    ("qwen05-fenced-chat-auto.http", Protocol::Chat, ModelStop::ToolUse),
+    ("qwen05-fenced-messages-any.http", Protocol::Anthropic, ModelStop::ToolUse),
+    ("qwen05-fenced-messages-auto.http", Protocol::Anthropic, ModelStop::ToolUse),
+    ("qwen05-fenced-responses-auto.http", Protocol::Responses, ModelStop::ToolUse),
+    ("qwen05-llamaserver-chat-text.http", Protocol::Chat, ModelStop::EndTurn),
+    ("qwen05-llamaserver-messages-text.http", Protocol::Anthropic, ModelStop::EndTurn),
+    ("qwen05-llamaserver-responses-text.http", Protocol::Responses, ModelStop::EndTurn),
+    ("smollm2-text-stream.http", Protocol::Chat, ModelStop::EndTurn),
 ];
 
 #[test]
@@ -51,7 +51,7 @@ fn every_recording_is_decoded_in_any_pieces() {
         assert!(replies.iter().all(|reply| reply == first), "{name}: {replies:#?}");
         assert_eq!(first.stop_reason, *stop, "{name}");
         match stop {
-            StopReason::ToolUse => {
+            ModelStop::ToolUse => {
                 let calls: Vec<_> = first.tool_calls().collect();
                 let is_whole = |(_, name, input): &(&str, &str, &ToolInput)| {
                     !name.is_empty() && matches!(input, ToolInput::Json(_))

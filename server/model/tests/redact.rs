@@ -17,7 +17,7 @@ fn keys() -> Keys {
     Keys::new([KEY, OTHER])
 }
 
-/// What comes out of a redactor, piece by piece.
+/// Output of a redactor, piece by piece.
 fn streamed(keys: &Keys, pieces: &[&str]) -> String {
     let mut redactor = keys.redactor();
     let mut out: String =

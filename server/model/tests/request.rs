@@ -1,11 +1,11 @@
-//! What is sent: valid, cached, the same bytes from step to step.
+//! Requests as they are sent: valid, cached, the same bytes from step to step.
 #![expect(clippy::unwrap_used, reason = "helpers of tests may be blunt, as tests are")]
 
 mod loopback;
 
 use ropewalk_model::{
-    ApiKey, Block, Header, Http, Message, Model, ModelError, Protocol, Request, Role, ServerConfig,
-    ServerModel, ToolInput, ToolSpec, limits_of,
+    ApiKey, Block, Header, Http, Message, Model, ModelError, ModelRequest, Protocol, Role,
+    ServerConfig, ServerModel, ToolDeclaration, ToolInput, limits_of,
 };
 use ropewalk_protocol::Thinking;
 use serde_json::{Value, json};
@@ -68,7 +68,7 @@ fn what_would_be_refused_is_left_out() {
 
 #[test]
 fn the_prelude_has_two_markers_and_a_fixed_order() {
-    let tool = |name: &str| ToolSpec {
+    let tool = |name: &str| ToolDeclaration {
         name: name.into(),
         description: "d".into(),
         input_schema: json!({"type": "object", "properties": {}}),
@@ -184,7 +184,7 @@ async fn sent(config: ServerConfig, said: &[Message], max_tokens: u32) -> Value 
     let model = ServerModel::new(config, Http::new()).unwrap();
     let pieces = said.iter().map(|message| model.encode(message)).collect();
     let prelude = model.encode_prelude("be brief", &[]);
-    let mut stream = model.stream(Request { prelude, pieces, max_tokens });
+    let mut stream = model.stream(ModelRequest { prelude, pieces, max_tokens });
     let (mut socket, _) = tokio::select! {
         accepted = listener.accept() => accepted.unwrap(),
         delta = futures::StreamExt::next(&mut stream) => panic!("{delta:?}"),

@@ -3,8 +3,8 @@
 
 use proptest::prelude::*;
 use ropewalk_model::{
-    Block, Delta, Http, Message, Model, ModelError, Protocol, Reply, ReplyBuilder, Role,
-    ServerConfig, ServerModel, StopReason, ToolInput, ToolSpec,
+    Block, Delta, Http, Message, Model, ModelError, ModelReply, ModelStop, Protocol, ReplyBuilder,
+    Role, ServerConfig, ServerModel, ToolDeclaration, ToolInput,
 };
 use ropewalk_protocol::Usage;
 use serde_json::{Value, json};
@@ -38,7 +38,7 @@ fn fold(deltas: &[Delta]) -> ReplyBuilder {
     builder
 }
 
-fn reply(bytes: &[u8], size: usize) -> Reply {
+fn reply(bytes: &[u8], size: usize) -> ModelReply {
     let (deltas, end) = read(bytes, size);
     assert_eq!(end, Ok(true), "the reply is complete");
     fold(&deltas).finish()
@@ -107,7 +107,7 @@ fn a_recorded_text() {
     for size in [1, 2, 7, 100, 1 << 20] {
         let reply = reply(body(TEXT), size);
         assert_eq!(reply.blocks, [Block::text("The capital of France is Paris.")]);
-        assert_eq!(reply.stop_reason, StopReason::EndTurn);
+        assert_eq!(reply.stop_reason, ModelStop::EndTurn);
         assert_eq!(reply.usage, Usage { input: 1, output: 8, cache_read: 40, cache_write: 0 });
     }
 }
@@ -120,7 +120,7 @@ fn a_recorded_call_of_a_server_that_numbers_nothing() {
         let [(id, "bash", ToolInput::Json(input))] = calls[..] else { panic!("{calls:?}") };
         assert_eq!(id, "call_Cmp4jRYxek6KBKANCJN8T2ihCDB77q3m");
         assert_eq!(*input, json!({"command": "ls"}));
-        assert_eq!(reply.stop_reason, StopReason::ToolUse);
+        assert_eq!(reply.stop_reason, ModelStop::ToolUse);
     }
 }
 
@@ -287,7 +287,7 @@ fn the_unknown_and_garbage_are_passed_over() {
     ]));
     let reply = reply(&bytes, 11);
     assert_eq!(reply.blocks, [Block::text("hi")]);
-    assert_eq!(reply.stop_reason, StopReason::EndTurn);
+    assert_eq!(reply.stop_reason, ModelStop::EndTurn);
 }
 
 #[test]
@@ -299,28 +299,28 @@ fn how_replies_end() {
     let incomplete = |reason: &str| {
         end("response.incomplete", json!({"incomplete_details": {"reason": reason}}))
     };
-    assert_eq!(incomplete("max_output_tokens"), StopReason::MaxTokens);
-    assert_eq!(incomplete("content_filter"), StopReason::Refusal);
-    assert_eq!(incomplete("a_new_one"), StopReason::Other("a_new_one".into()));
-    assert_eq!(incomplete("model_context_window_exceeded"), StopReason::ContextFull);
+    assert_eq!(incomplete("max_output_tokens"), ModelStop::MaxTokens);
+    assert_eq!(incomplete("content_filter"), ModelStop::Refusal);
+    assert_eq!(incomplete("a_new_one"), ModelStop::Other("a_new_one".into()));
+    assert_eq!(incomplete("model_context_window_exceeded"), ModelStop::ContextFull);
     for (kind, response) in [
         ("response.cancelled", json!({})),
         ("response.cancelled", json!({"status": "cancelled"})),
         ("response.completed", json!({"status": "cancelled"})),
         ("response.done", json!({"status": "cancelled"})),
     ] {
-        assert_eq!(end(kind, response), StopReason::Other("cancelled".into()));
+        assert_eq!(end(kind, response), ModelStop::Other("cancelled".into()));
     }
-    assert_eq!(end("response.completed", json!({"status": "completed"})), StopReason::EndTurn);
-    assert_eq!(end("response.done", json!({"status": "in_progress"})), StopReason::EndTurn);
-    assert_eq!(end("response.completed", json!({"incomplete_details": null})), StopReason::EndTurn);
+    assert_eq!(end("response.completed", json!({"status": "completed"})), ModelStop::EndTurn);
+    assert_eq!(end("response.done", json!({"status": "in_progress"})), ModelStop::EndTurn);
+    assert_eq!(end("response.completed", json!({"incomplete_details": null})), ModelStop::EndTurn);
 
     let no = json!({"type": "response.refusal.delta", "output_index": 0, "delta": "I won't."});
     let refused = reply(&stream(&[no, completed()]), 50);
-    assert_eq!((refused.text().as_str(), refused.stop_reason), ("I won't.", StopReason::Refusal));
+    assert_eq!((refused.text().as_str(), refused.stop_reason), ("I won't.", ModelStop::Refusal));
     let whole = json!({"type": "message", "content": [{"type": "refusal", "refusal": "No."}]});
     let refused = reply(&stream(&[done(0, whole), completed()]), 50);
-    assert_eq!((refused.text().as_str(), refused.stop_reason), ("No.", StopReason::Refusal));
+    assert_eq!((refused.text().as_str(), refused.stop_reason), ("No.", ModelStop::Refusal));
 
     let cut = rich();
     let (deltas, end) = read(&cut[..cut.len() - 300], 64);
@@ -439,7 +439,7 @@ fn members_of_another_type_are_read_as_what_they_mean_or_left_out() {
         "response.incomplete",
         json!({"id": 7, "output": output, "usage": usage, "incomplete_details": {"reason": "max_output_tokens"}}),
     );
-    assert_eq!((cut.text().as_str(), cut.stop_reason), ("hi", StopReason::MaxTokens));
+    assert_eq!((cut.text().as_str(), cut.stop_reason), ("hi", ModelStop::MaxTokens));
     assert_eq!(cut.usage, counted);
     let absurd = json!({"input_tokens": -1, "output_tokens": 5e30});
     assert_eq!(ended("response.completed", json!({"usage": absurd})).usage, Usage::default());
@@ -486,7 +486,7 @@ fn messages_as_the_protocol_wants_them() {
     assert!(text.contains(r#""arguments":"{\"not_json\":\"{\\\"a\"}""#), "{text}");
     assert!(encode(Role::Assistant, vec![Block::text(" ")]).contains("(empty)"));
     assert_eq!(model().encode_prelude(" ", &[]).as_str(), "");
-    let tool = ToolSpec {
+    let tool = ToolDeclaration {
         name: "t".into(),
         description: "d".into(),
         input_schema: json!({"type": "object"}),

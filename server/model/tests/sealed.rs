@@ -1,9 +1,9 @@
-//! What servers of Chat Completions want back with a reply as it was: OpenRouter's `reasoning_details`, and Gemini's
+//! Data that servers of Chat Completions want back with a reply as it was: OpenRouter's `reasoning_details`, and Gemini's
 //! signatures at its calls.
 #![expect(clippy::unwrap_used, reason = "helpers of tests may be blunt, as tests are")]
 
 use ropewalk_model::{
-    Block, Delta, Http, Message, Model, Protocol, Reply, ReplyBuilder, Role, ServerConfig,
+    Block, Delta, Http, Message, Model, ModelReply, Protocol, ReplyBuilder, Role, ServerConfig,
     ServerModel, ToolInput,
 };
 use serde_json::{Value, json};
@@ -29,7 +29,7 @@ fn read(changes: &[Value], finish: &str, size: usize) -> Vec<Delta> {
     out.into()
 }
 
-fn reply(changes: &[Value], finish: &str) -> Reply {
+fn reply(changes: &[Value], finish: &str) -> ModelReply {
     let whole = read(changes, finish, usize::MAX);
     for size in [1, 7] {
         assert_eq!(read(changes, finish, size), whole, "however the bytes are cut");
@@ -125,7 +125,7 @@ fn what_came_with_a_call_goes_back_with_that_call() {
 
 #[test]
 fn what_is_broken_or_cut_off_is_not_sent_back() {
-    let sealed = |reply: &Reply| {
+    let sealed = |reply: &ModelReply| {
         reply.blocks.iter().any(|block| matches!(block, Block::RedactedThinking { .. }))
     };
     let fine = json!({"type": "reasoning.text", "text": "a", "index": 0});

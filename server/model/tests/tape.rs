@@ -10,10 +10,11 @@
 mod loopback;
 
 use futures::{FutureExt, StreamExt, future::BoxFuture, stream::BoxStream};
-use ropewalk_model::tape::{Head, Player, Recorder, Tape};
+use ropewalk_model::tape::{Player, Recorder, Tape, TapeHead};
 use ropewalk_model::{
-    ApiKey, AskedModel, Delta, Http, Keys, LazyKey, Message, Model, ModelError, Piece, Prelude,
-    Protocol, ReplyBuilder, Request, ServerConfig, ServerModel, StopReason, ToolInput, ToolSpec,
+    ApiKey, AskedModel, Delta, Http, Keys, LazyKey, Message, Model, ModelError, ModelRequest,
+    ModelStop, Piece, Prelude, Protocol, ReplyBuilder, ServerConfig, ServerModel, ToolDeclaration,
+    ToolInput,
 };
 use ropewalk_protocol::{ModelLimits, Price};
 use std::io::Write;
@@ -49,10 +50,10 @@ impl Model for Says {
     fn encode(&self, message: &Message) -> Piece {
         self.model.encode(message)
     }
-    fn encode_prelude(&self, system: &str, tools: &[ToolSpec]) -> Prelude {
+    fn encode_prelude(&self, system: &str, tools: &[ToolDeclaration]) -> Prelude {
         self.model.encode_prelude(system, tools)
     }
-    fn stream(&self, _: Request) -> BoxStream<'static, Result<Delta, ModelError>> {
+    fn stream(&self, _: ModelRequest) -> BoxStream<'static, Result<Delta, ModelError>> {
         futures::stream::iter(self.replies.lock().unwrap().remove(0)).boxed()
     }
     fn probe(&self) -> BoxFuture<'static, Result<(), ModelError>> {
@@ -64,21 +65,21 @@ fn server() -> ServerModel {
     ServerModel::new(ServerConfig::new(Protocol::Anthropic, "m"), Http::new()).unwrap()
 }
 
-fn head() -> Head {
-    Head { model: "m".into(), protocol: "anthropic".into(), ..Head::default() }
+fn head() -> TapeHead {
+    TapeHead { model: "m".into(), protocol: "anthropic".into(), ..TapeHead::default() }
 }
 
 fn text(text: &str) -> Result<Delta, ModelError> {
     Ok(Delta::Text { index: 0, text: text.to_owned() })
 }
 
-fn request(system: &str, messages: &[&str], max_tokens: u32) -> Request {
+fn request(system: &str, messages: &[&str], max_tokens: u32) -> ModelRequest {
     let model = server();
     let pieces = messages.iter().map(|text| model.encode(&Message::user(*text))).collect();
-    Request { prelude: model.encode_prelude(system, &[]), pieces, max_tokens }
+    ModelRequest { prelude: model.encode_prelude(system, &[]), pieces, max_tokens }
 }
 
-fn ask(model: &dyn Model, request: Request) -> Replies {
+fn ask(model: &dyn Model, request: ModelRequest) -> Replies {
     model.stream(request).collect::<Vec<_>>().now_or_never().unwrap()
 }
 
@@ -96,7 +97,7 @@ impl Write for File {
 
 /// Three exchanges, the second of which fails; with their recording.
 fn recorded() -> (Vec<Replies>, String) {
-    let stop = || Ok(Delta::Stop(StopReason::EndTurn));
+    let stop = || Ok(Delta::Stop(ModelStop::EndTurn));
     let stalled =
         ModelError::Stalled { after: std::time::Duration::from_millis(1500), begun: true };
     let replies: Vec<Replies> = vec![
@@ -145,7 +146,7 @@ fn loosely_the_answer_to_the_same_last_message_is_given_whatever_came_before() {
     let loose = player(&recording, false);
     assert_eq!(ask(&loose, request("another", &["é", "other"], 1)), replies[2]);
     assert_eq!(ask(&loose, request("s", &["quite", "another", "[key]"], 9)), replies[1]);
-    // What was skipped is not lost, and nothing is given twice.
+    // A skipped reply is not lost, and nothing is given twice.
     assert_eq!(ask(&loose, request("t", &["other"], 9)), replies[0]);
     assert!(sentence(&ask(&loose, request("t", &["other"], 9))).contains("it has no request 4"));
 }
@@ -274,8 +275,8 @@ fn a_key_cut_anywhere_is_in_no_recording() {
     }
 }
 
-fn head_of_all() -> Head {
-    Head { base_url: "https://me:hidden@x.test/v1".into(), ..head() }
+fn head_of_all() -> TapeHead {
+    TapeHead { base_url: "https://me:hidden@x.test/v1".into(), ..head() }
 }
 
 #[tokio::test]
@@ -298,7 +299,7 @@ async fn a_key_that_is_asked_for_is_known_before_the_first_line() {
 /// A model that says in another way whatever has a default.
 struct Odd(ServerModel);
 
-// Those who wrap a model have the same lint: nothing is left to a default.
+// Wrappers of a model have the same lint: nothing is left to a default.
 #[deny(clippy::missing_trait_methods)]
 impl Model for Odd {
     fn name(&self) -> &str {
@@ -341,10 +342,10 @@ impl Model for Odd {
     fn encode(&self, message: &Message) -> Piece {
         self.0.encode(message)
     }
-    fn encode_prelude(&self, system: &str, tools: &[ToolSpec]) -> Prelude {
+    fn encode_prelude(&self, system: &str, tools: &[ToolDeclaration]) -> Prelude {
         self.0.encode_prelude(system, tools)
     }
-    fn stream(&self, _: Request) -> BoxStream<'static, Result<Delta, ModelError>> {
+    fn stream(&self, _: ModelRequest) -> BoxStream<'static, Result<Delta, ModelError>> {
         futures::stream::empty().boxed()
     }
     fn probe(&self) -> BoxFuture<'static, Result<(), ModelError>> {
@@ -377,7 +378,7 @@ fn all_that_a_model_says_of_itself_goes_through() {
         assert_eq!(model.encode_prelude("s", &[]), odd.encode_prelude("s", &[]));
     }
     assert_eq!(recorded.probe().now_or_never(), odd.probe().now_or_never());
-    // What must not be written is not known: nothing is written, and nothing sent.
+    // A request whose key is not known is neither written nor sent.
     let begun = file.0.lock().unwrap().len();
     assert!(sentence(&ask(&recorded, request("s", &["one"], 9))).contains("ODD"));
     assert_eq!(file.0.lock().unwrap().len(), begun);

@@ -4,8 +4,8 @@
 
 use proptest::prelude::*;
 use ropewalk_model::{
-    Block, Delta, Http, ModelError, Protocol, Reply, ReplyBuilder, ServerConfig, ServerModel,
-    StopReason, ToolInput,
+    Block, Delta, Http, ModelError, ModelReply, ModelStop, Protocol, ReplyBuilder, ServerConfig,
+    ServerModel, ToolInput,
 };
 use ropewalk_protocol::Usage;
 use serde_json::json;
@@ -28,7 +28,7 @@ fn read(bytes: &[u8], size: usize) -> (Vec<Delta>, Result<bool, ModelError>) {
     (out.into(), Ok(false))
 }
 
-fn reply(bytes: &[u8], size: usize) -> Reply {
+fn reply(bytes: &[u8], size: usize) -> ModelReply {
     let (deltas, end) = read(bytes, size);
     assert_eq!(end, Ok(true), "the reply is complete");
     fold(&deltas).finish()
@@ -55,7 +55,7 @@ fn a_recorded_text() {
     for size in [1, 2, 7, 100, 1 << 20] {
         let reply = reply(body(TEXT), size);
         assert_eq!(reply.blocks, [Block::text("The capital of France is Paris.")]);
-        assert_eq!(reply.stop_reason, StopReason::EndTurn);
+        assert_eq!(reply.stop_reason, ModelStop::EndTurn);
         assert_eq!(reply.usage, Usage { input: 1, output: 8, cache_read: 40, cache_write: 0 });
     }
 }
@@ -69,7 +69,7 @@ fn recorded_calls_that_begin_without_input() {
             let [(id, "bash", ToolInput::Json(input))] = calls[..] else { panic!("{calls:?}") };
             assert_eq!(id.len(), 32);
             assert_eq!(*input, json!({"command": "ls"}));
-            assert_eq!(reply.stop_reason, StopReason::ToolUse);
+            assert_eq!(reply.stop_reason, ModelStop::ToolUse);
         }
     }
 }
@@ -90,7 +90,7 @@ fn thinking_with_signature_and_redacted_thinking() {
     let reply = reply(&bytes, 5);
     let thinking = Block::Thinking { thinking: "Hm".into(), signature: "c2ln".into() };
     assert_eq!(reply.blocks, [thinking, Block::RedactedThinking { data: "x==".into() }]);
-    assert_eq!(reply.stop_reason, StopReason::Other("a_new_one".into()));
+    assert_eq!(reply.stop_reason, ModelStop::Other("a_new_one".into()));
     assert_eq!(reply.usage, Usage { input: 3, output: 5, cache_read: 0, cache_write: 9 });
     assert_eq!(reply.usage.prompt(), 12);
 }
@@ -100,7 +100,7 @@ fn a_full_context_is_a_reason_of_its_own() {
     let full =
         json!({"type": "message_delta", "delta": {"stop_reason": "model_context_window_exceeded"}});
     let reply = reply(&stream(&[full, json!({"type": "message_stop"})]), 30);
-    assert_eq!(reply.stop_reason, StopReason::ContextFull);
+    assert_eq!(reply.stop_reason, ModelStop::ContextFull);
 }
 
 #[test]
@@ -116,7 +116,7 @@ fn the_unknown_and_garbage_are_passed_over() {
     ]));
     let reply = reply(&bytes, 11);
     assert_eq!(reply.blocks, [Block::text("hi")]);
-    assert_eq!(reply.stop_reason, StopReason::EndTurn, "no reason said, no call made");
+    assert_eq!(reply.stop_reason, ModelStop::EndTurn, "no reason said, no call made");
 }
 
 #[test]
@@ -154,7 +154,7 @@ fn arguments_whole_empty_broken_and_ids_missing_or_double() {
     let ids: std::collections::HashSet<_> = whole.tool_calls().map(|(id, _, _)| id).collect();
     assert_eq!(ids.len(), 4, "{ids:?}");
     assert!(ids.iter().all(|id| !id.is_empty()));
-    assert_eq!(whole.stop_reason, StopReason::ToolUse);
+    assert_eq!(whole.stop_reason, ModelStop::ToolUse);
 }
 
 #[test]
@@ -340,7 +340,7 @@ fn members_of_another_type_are_read_as_what_they_mean_or_left_out() {
         json!({"type": "message_stop"}),
     ]);
     let reply = reply(&bytes, 10);
-    assert_eq!(reply.stop_reason, StopReason::MaxTokens);
+    assert_eq!(reply.stop_reason, ModelStop::MaxTokens);
     assert_eq!(reply.usage, Usage { input: 3, output: 5, cache_read: 2, cache_write: 0 });
     let calls: Vec<_> = reply.tool_calls().collect();
     let [(first, "t", input), (second, "", _)] = calls[..] else { panic!("{calls:?}") };
@@ -478,7 +478,7 @@ fn a_partial_reply_keeps_only_what_may_stay() {
     let input = ToolInput::Json(json!({}));
     let kept = Block::ToolUse { id: "whole".into(), name: "t".into(), input };
     assert_eq!(partial.blocks, [signed, kept, Block::text("half a sen")]);
-    assert_eq!(partial.stop_reason, StopReason::Other("interrupted".into()));
+    assert_eq!(partial.stop_reason, ModelStop::Other("interrupted".into()));
 
     let mut again = fold(&deltas);
     let wait = std::time::Duration::ZERO;

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What a check has found.
+/// Findings of a check.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CheckReport {
     /// Its number in the turn, from one.
@@ -25,7 +25,7 @@ const ERRORS: usize = 3;
 const LINES: usize = 5;
 
 impl CheckReport {
-    /// What was found, for people; nothing if it passed.
+    /// The findings for people; nothing if it passed.
     pub fn in_words(&self) -> Option<String> {
         let mut parts = Vec::new();
         match self.todos {

@@ -2,16 +2,18 @@
 
 mod answers;
 mod arguments;
+mod team;
 
 pub use answers::{
-    CommandFile, CommandMode, CommandModel, CommandSession, DeletedSession, HunkDiff, ModelInfo,
-    ModelPrice, NextHunk, PromptTurn, RewoundTurn, SessionName, SessionSummary, TrustOutcome,
+    CommandFile, CommandModel, CommandSession, DeletedSession, HunkDiff, ModelInfo, ModelPrice,
+    NextHunk, PromptTurn, RewoundTurn, SessionMode, SessionName, SessionSummary, TrustOutcome,
     UnqueuedPrompt,
 };
 pub use arguments::{
     ApprovalAnswer, ApprovalArgument, CompactArgument, DeleteArgument, DocumentVersion,
     EditArgument, ExportArgument, HunkArgument, HunkChoice, HunkIds, InterruptArgument,
     ModeArgument, ModelArgument, NextArgument, NoArgument, PromptArgument, RenameArgument,
-    ResumeArgument, RewindArgument, SessionsArgument, SteerArgument, TrustArgument,
-    UnqueueArgument,
+    ResumeArgument, RewindArgument, SendArgument, SessionsArgument, StatusArgument, SteerArgument,
+    TrustArgument, UnqueueArgument,
 };
+pub use team::{PlanAnswer, TaskPage, TasksArgument, TeamArgument};

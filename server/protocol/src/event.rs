@@ -4,8 +4,8 @@
 //! and `ropewalk run --json` carry. What each says stands in EXTENSIONS.md, in the words of the comments here.
 
 use crate::{
-    Approval, CallId, CheckReport, HunkInfo, MessageId, Mode, PublishedHunk, Resolution,
-    ReviewAction, SessionId, TodoList, Tokens,
+    Approval, BoardTask, CallId, CheckReport, HunkInfo, MessageId, Mode, PublishedHunk, Resolution,
+    ReviewAction, SessionId, TeamMember, TodoList, Tokens,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -242,7 +242,7 @@ pub enum Event {
     Check {
         /// The turn.
         turn: u64,
-        /// What was found, whose fields stand beside the turn.
+        /// The findings, whose fields stand beside the turn.
         #[serde(flatten)]
         report: CheckReport,
     },
@@ -380,6 +380,14 @@ pub enum Event {
         /// The files in which some of them had lost their place.
         conflicts: Vec<String>,
     },
+    /// The members of the team are these now, with `name`, `role`, `state` (`working`, `idle`, `shutdown`, `gone`), `task`,
+    /// `tokens` and `cents`.
+    Team {
+        /// All of them, the lead first.
+        members: Vec<TeamMember>,
+    },
+    /// A task of the team's board stands so now: `status` is `pending`, `in_progress`, `completed`, `failed` or `cancelled`.
+    BoardTask(BoardTask),
     /// Something the user should know: `info`, `warning` or `error`.
     Notice {
         /// How important it is.
@@ -433,6 +441,9 @@ pub struct SessionEvent {
     /// The subagent it is of, if it is of one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thread: Option<String>,
+    /// The teammate whose it is. Absent for the lead's own, and without a team.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub member: Option<String>,
     /// The event, whose fields stand beside the session.
     #[serde(flatten)]
     pub event: Event,

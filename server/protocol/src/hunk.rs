@@ -38,6 +38,9 @@ pub struct HunkInfo {
     pub turn: u64,
     /// The ids of the tool calls that it came of, in order.
     pub calls: Vec<CallId>,
+    /// The members of the team whose work it is, in order. Absent for a change of the session's own.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub members: Vec<HunkMember>,
     /// The first line of each command among them, in order.
     pub commands: Vec<String>,
     /// True if it is on its way to the editor.
@@ -45,6 +48,17 @@ pub struct HunkInfo {
     /// The program or agent that runs or follows the file, in words: it waits for the user in mode `auto` too. Absent where none does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub review: Option<String>,
+}
+
+/// A member of a team, as the author of a change.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct HunkMember {
+    /// Its name.
+    pub member: String,
+    /// The number of the task that it was made for. Absent for work without a task.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task: Option<u64>,
 }
 
 /// A change that is in the user's text.

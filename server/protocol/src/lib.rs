@@ -3,7 +3,7 @@
 //! Plain data: every type serialises and has a JSON schema, from which `editors/protocol.json` and the tables of
 //! EXTENSIONS.md are written. Nothing here does anything, waits, or knows LSP, a model or a file.
 //!
-//! Reading order: [`content`], [`request`], [`reply`], [`event`] with [`hunk`], [`approval`] and [`usage`], [`mode`], [`limits`] and [`mechanisms`], [`todo`], [`check`],
+//! Reading order: [`content`], [`request`], [`reply`], [`event`] with [`hunk`], [`approval`] and [`usage`], [`mode`], [`limits`] and [`mechanisms`], [`todo`], [`check`], [`team`],
 //! [`ids`], [`position`], [`command`] and [`plugin`] for editors, [`schema`].
 
 pub mod approval;
@@ -21,6 +21,7 @@ pub mod position;
 pub mod reply;
 pub mod request;
 pub mod schema;
+pub mod team;
 pub mod todo;
 pub mod usage;
 
@@ -30,7 +31,7 @@ pub use content::Content;
 pub use event::{
     CommandPlace, CompactionCause, ContextUse, Event, Level, SessionEvent, StopReason, ThreadState,
 };
-pub use hunk::{ChangeKind, HunkInfo, PublishedHunk, ReviewAction};
+pub use hunk::{ChangeKind, HunkInfo, HunkMember, PublishedHunk, ReviewAction};
 pub use ids::{CallId, MessageId, SessionId};
 pub use limits::{ModelLimits, SessionLimits, Thinking};
 pub use mechanisms::{MechanismLimits, Mechanisms};
@@ -40,5 +41,8 @@ pub use reply::{
     ContextFill, LeftSession, Lock, Refusal, Reply, ResumedSession, SessionInfo, Status,
 };
 pub use request::{Op, Prompt, Request, SelectedText, Selection, Trust, TrustAnswer};
+pub use team::{
+    BoardTask, BoardTaskStatus, TeamMember, TeamMessage, TeamOp, TeamRoster, TeamState,
+};
 pub use todo::{Todo, TodoList, TodoStatus};
 pub use usage::{Money, Price, Spent, Tokens, Usage};

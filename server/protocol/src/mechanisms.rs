@@ -27,7 +27,7 @@ impl Mechanisms {
     pub const NAMES: [&'static str; 7] =
         ["todos", "subagents", "skills", "instructions", "prompt_commands", "compaction", "check"];
 
-    /// Those that are on by their names.
+    /// Mechanisms that are on, by their names.
     pub fn named(is_on: impl Fn(&str) -> bool) -> Self {
         let [todos, subagents, skills, instructions, prompt_commands, compaction, check] =
             Self::NAMES.map(is_on);
@@ -73,7 +73,7 @@ impl MechanismLimits {
         subagent_steps: 30,
         subagents_parallel: 4,
         subagents_per_turn: 12,
-        subagent_tokens: 500_000,
+        subagent_tokens: 2_000_000,
         subagent_result: 10_000,
         check_rounds: 2,
         verify_seconds: 600,

@@ -45,7 +45,7 @@ pub struct HistoryRequest {
 
 /// The answer to `ropewalk/history`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct History {
+pub struct SessionHistory {
     /// The session.
     pub session: SessionId,
     /// Finished turns, the oldest first.
@@ -86,7 +86,7 @@ pub struct ResultRequest {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CallResult {
-    /// What the model got, whole.
+    /// Text that the model got, whole.
     pub text: String,
     /// True if the call failed.
     pub is_error: bool,
@@ -106,7 +106,7 @@ pub struct CompletionRequest {
 pub struct Completions {
     /// Where the text begins that an item takes the place of, up to the cursor.
     pub start: usize,
-    /// What can stand there, the best first.
+    /// Completions, the best first.
     pub items: Vec<Completion>,
 }
 
@@ -117,7 +117,7 @@ pub struct Completion {
     pub text: String,
     /// Its kind.
     pub kind: CompletionKind,
-    /// What it is, in a few words; empty for a file.
+    /// A few words on it; empty for a file.
     pub detail: String,
 }
 
@@ -151,9 +151,9 @@ pub struct DiagnosticLine {
     pub line: u32,
     /// `error`, `warning`, `information` or `hint`.
     pub severity: String,
-    /// What it says.
+    /// Words of the finding.
     pub message: String,
-    /// Who says it.
+    /// Tool that found it.
     #[serde(default)]
     pub source: Option<String>,
 }
@@ -215,6 +215,8 @@ pub struct ClientOptions {
     pub approvals: bool,
     /// It takes the events of subagents too.
     pub threads: bool,
+    /// It takes the events of teammates too, and shows what they ask.
+    pub team: bool,
     /// It shows messages of any length without taking keys from the user.
     pub messages: bool,
     /// It answers `ropewalk/save` and `ropewalk/diagnostics`.
@@ -225,4 +227,6 @@ pub struct ClientOptions {
     pub edits: bool,
     /// It applies no edit at another version than the one it is for, and tells so: `applied` is believed.
     pub checked_edits: bool,
+    /// It wants the conversation document, though it takes events and approvals.
+    pub conversation: bool,
 }

@@ -1,7 +1,7 @@
 //! Replies: what a host answers to a request. What becomes of it is told by events.
 
 use crate::usage::short_count;
-use crate::{ContextUse, Mode, SessionId, Tokens};
+use crate::{BoardTask, ContextUse, Mode, SessionId, TeamMessage, TeamRoster, Tokens};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -37,6 +37,17 @@ pub enum Reply {
     Answered(String),
     /// How many answers were forgotten.
     Forgotten(usize),
+    /// A page of the team's tasks, by number.
+    Tasks {
+        /// The tasks.
+        tasks: Vec<BoardTask>,
+        /// True if there is another page.
+        more: bool,
+    },
+    /// The team.
+    Team(TeamRoster),
+    /// Messages to the lead, the oldest first.
+    Inbox(Vec<TeamMessage>),
 }
 
 /// A request that can't be done.
@@ -80,7 +91,7 @@ pub struct Status {
     pub mode: Mode,
     /// Its model; null where none is usable.
     pub model: Option<String>,
-    /// What to set up where none is usable, else null.
+    /// Words on the set-up that lacks where none is usable, else null.
     pub missing: Option<String>,
     /// How many hunks are pending.
     pub hunks: usize,

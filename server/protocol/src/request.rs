@@ -1,7 +1,7 @@
 //! Requests: what a user asks of a session, through any front end.
 
 use crate::content::briefly;
-use crate::{Content, Mode, SessionId, Verdict};
+use crate::{Content, Mode, SessionId, TeamOp, Verdict};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -61,6 +61,9 @@ pub struct Request {
     /// last list too, or the start of its id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<SessionId>,
+    /// The teammate it is for; none means the session's own agent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub member: Option<String>,
     /// The request itself.
     pub op: Op,
 }
@@ -68,13 +71,19 @@ pub struct Request {
 impl Request {
     /// A request to a session; none means the current one.
     pub fn to(session: Option<impl Into<SessionId>>, op: Op) -> Self {
-        Self { session: session.map(Into::into), op }
+        Self { session: session.map(Into::into), member: None, op }
+    }
+
+    /// The same request to a teammate; none changes nothing.
+    #[must_use]
+    pub fn of_member(self, member: Option<String>) -> Self {
+        Self { member: member.or(self.member), ..self }
     }
 }
 
 impl From<Op> for Request {
     fn from(op: Op) -> Self {
-        Self { session: None, op }
+        Self { session: None, member: None, op }
     }
 }
 
@@ -168,6 +177,15 @@ pub enum Op {
     Rules,
     /// Answers a question of trust.
     Trust(TrustAnswer),
+    /// Lists the tasks of the team's board.
+    Tasks {
+        /// The page, from one, which it is without it.
+        page: Option<u32>,
+    },
+    /// Shows the team or does something about it.
+    Team(TeamOp),
+    /// Lists the messages to the lead that were not read yet.
+    Inbox,
 }
 
 impl Op {
@@ -197,6 +215,9 @@ impl Op {
             Op::Export(_) => "export",
             Op::Rules => "rules",
             Op::Trust(_) => "trust",
+            Op::Tasks { .. } => "tasks",
+            Op::Team(_) => "team",
+            Op::Inbox => "inbox",
         }
     }
 }

@@ -99,6 +99,7 @@ fn part_events(definitions: &mut Map<String, Value>) {
             continue;
         };
         let name = camel_case(name) + EVENT;
+        take_in_reference(&mut kind, definitions);
         if let (Some(members), Some(shared)) =
             (kind.pointer_mut("/properties").and_then(Value::as_object_mut), shared.as_object())
         {
@@ -111,6 +112,20 @@ fn part_events(definitions: &mut Map<String, Value>) {
         "SessionEvent".to_owned(),
         json!({ "oneOf": names, "description": "An event, told apart by its `type`." }),
     );
+}
+
+/// Puts the members of a type that an event refers to into the event: beside a reference, languages ignore members.
+fn take_in_reference(kind: &mut Value, definitions: &Map<String, Value>) {
+    let Some(kind) = kind.as_object_mut() else { return };
+    let Some(Value::String(at)) = kind.shift_remove("$ref") else { return };
+    let inner = at.rsplit('/').next().and_then(|name| definitions.get(name));
+    for part in ["properties", "required"] {
+        match (kind.get_mut(part), inner.and_then(|inner| inner.get(part))) {
+            (Some(Value::Object(own)), Some(Value::Object(more))) => own.extend(more.clone()),
+            (Some(Value::Array(own)), Some(Value::Array(more))) => own.extend(more.clone()),
+            _ => {}
+        }
+    }
 }
 
 fn camel_case(name: &str) -> String {

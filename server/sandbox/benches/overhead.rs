@@ -1,4 +1,4 @@
-//! What a command costs over a plain one, in a sandbox and kept without one, in median milliseconds, and how soon a
+//! Cost of a command over a plain one, in a sandbox and kept without one, in median milliseconds, and how soon a
 //! killed one is gone. Bars are in tests/benches/README.md.
 //!
 //! `cargo bench -p ropewalk-sandbox`; the numbers of an unoptimised build (`--profile dev`) differ little, because
@@ -11,7 +11,7 @@
 mod harness;
 
 use harness::{Bar, Report};
-use ropewalk_sandbox::{Kept, Outside, Plan, Sandbox, Spec, Upper};
+use ropewalk_sandbox::{KeptCommand, Outside, Plan, Sandbox, Spec, Upper};
 use std::fs::File;
 use std::os::fd::OwnedFd;
 use std::process::ExitCode;
@@ -154,7 +154,7 @@ async fn measure_kept() -> (f64, f64) {
             env: Vec::new(),
             output: OwnedFd::from(File::create("/dev/null").unwrap()),
         };
-        Kept::start(command).await.unwrap()
+        KeptCommand::start(command).await.unwrap()
     };
     let ran = median(async || {
         start(&["/bin/true"]).await.wait().await;

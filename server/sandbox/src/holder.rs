@@ -19,7 +19,7 @@ mod trial;
 mod watch;
 
 use crate::plan::{End, Plan};
-use crate::wire::{self, Failure, FromHolder, ToHolder, WireSpec};
+use crate::wire::{self, FromHolder, StepFailure, ToHolder, WireSpec};
 use command::{CommandMessage, start};
 use mounts::During;
 use namespaces::close_all_but;
@@ -41,7 +41,7 @@ pub(crate) fn helper() -> Option<ExitCode> {
 }
 
 /// A command that was started and has not been reported as ended.
-struct Command {
+struct HolderCommand {
     id: u64,
     /// The first process of its namespace.
     first: Pid,
@@ -80,7 +80,7 @@ fn hold() -> Option<()> {
     }
 }
 
-fn set_up(plan: Plan) -> Result<Holder, Failure> {
+fn set_up(plan: Plan) -> Result<Holder, StepFailure> {
     let umask = rustix::process::umask(Mode::empty());
     limits::be_expendable();
     namespaces::leave_keyrings();
@@ -95,7 +95,7 @@ fn set_up(plan: Plan) -> Result<Holder, Failure> {
 }
 
 /// Does what the server says until it is gone.
-fn serve(holder: &mut Holder, socket: BorrowedFd<'_>) -> Result<(), Failure> {
+fn serve(holder: &mut Holder, socket: BorrowedFd<'_>) -> Result<(), StepFailure> {
     let mut children = SigSet::empty();
     children.add(Signal::SIGCHLD);
     sigprocmask(SigmaskHow::SIG_BLOCK, Some(&children), None).during("holding signals back")?;
@@ -103,7 +103,7 @@ fn serve(holder: &mut Holder, socket: BorrowedFd<'_>) -> Result<(), Failure> {
         .during("listening for ends")?;
     // Its write end lives as long as the holder.
     let (lifeline, _alive) = std::io::pipe().during("making the lifeline")?;
-    let mut commands: Vec<Command> = Vec::new();
+    let mut commands: Vec<HolderCommand> = Vec::new();
     loop {
         let (from_server, children) = {
             let mut fds =
@@ -131,7 +131,7 @@ fn serve(holder: &mut Holder, socket: BorrowedFd<'_>) -> Result<(), Failure> {
                     let id = spec.id;
                     let started = match fds.pop() {
                         Some(output) => run(holder, spec, &output, lifeline.as_fd()),
-                        None => Err(Failure {
+                        None => Err(StepFailure {
                             words: "a command without output".to_owned(),
                             errno: None,
                         }),
@@ -163,7 +163,7 @@ fn run(
     spec: WireSpec,
     output: &OwnedFd,
     lifeline: BorrowedFd<'_>,
-) -> Result<Command, Failure> {
+) -> Result<HolderCommand, StepFailure> {
     let id = spec.id;
     holder.first_layer.get_or_insert_with(|| spec.layer.clone());
     keys::look(holder);
@@ -171,11 +171,11 @@ fn run(
     rustix::io::ioctl_fionbio(&report, true).during("making a pipe")?;
     let first = start(holder, spec, output, &OwnedFd::from(tell), lifeline)?;
     let report = Some(File::from(OwnedFd::from(report)));
-    Ok(Command { id, first, report, told: Vec::new(), end: None, killed: false })
+    Ok(HolderCommand { id, first, report, told: Vec::new(), end: None, killed: false })
 }
 
 /// Takes note of the first processes that have ended, with all their namespaces.
-fn reap(commands: &mut Vec<Command>, news: &mut Vec<FromHolder>) {
+fn reap(commands: &mut Vec<HolderCommand>, news: &mut Vec<FromHolder>) {
     while let Ok(Some((pid, status))) = rustix::process::wait(WaitOptions::NOHANG) {
         let Some(at) = commands.iter().position(|command| command.first == pid) else {
             continue;
@@ -194,7 +194,7 @@ fn reap(commands: &mut Vec<Command>, news: &mut Vec<FromHolder>) {
     }
 }
 
-impl Command {
+impl HolderCommand {
     /// Reads what the first process has told.
     fn listen(&mut self, news: &mut Vec<FromHolder>) {
         let Some(report) = &mut self.report else { return };

@@ -64,7 +64,7 @@ pub(crate) enum KeeperMessage {
 
 /// Extent of a command, beside its first process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Reach {
+pub(crate) enum KillExtent {
     /// All that it starts.
     #[cfg(target_os = "linux")]
     Descendants,
@@ -124,14 +124,14 @@ async fn asked_to_end(signals: &mut Option<Signals>) {
 }
 
 /// Finds out how much of a command this process can hold.
-fn reach() -> Reach {
+fn reach() -> KillExtent {
     #[cfg(target_os = "linux")]
     if rustix::process::set_child_subreaper(Some(rustix::process::getpid())).is_ok()
         && orphans::children().is_some()
     {
-        return Reach::Descendants;
+        return KillExtent::Descendants;
     }
-    Reach::Group
+    KillExtent::Group
 }
 
 /// Runs the command that the other end of `socket` asks for, and ends all of it when it has ended, or that end is
@@ -139,7 +139,7 @@ fn reach() -> Reach {
 pub(crate) async fn keep(
     socket: UnixStream,
     output: OwnedFd,
-    reach: Reach,
+    reach: KillExtent,
     asked: impl Future<Output = ()>,
 ) -> Option<()> {
     let (read, mut tell) = socket.into_split();
@@ -153,7 +153,7 @@ pub(crate) async fn keep(
     let mut charge = match start(command, output, reach) {
         Ok(first) => Charge { first, status: None, reach, ends },
         Err(error) => {
-            // What has no number did not come from the system.
+            // An error without a number did not come from the system.
             say(&mut tell, &KeeperMessage::NotStarted(error.raw_os_error().unwrap_or_default()))
                 .await;
             return Some(());
@@ -184,7 +184,7 @@ async fn gone(server: &mut BufReader<OwnedReadHalf>) {
 }
 
 /// Starts the command in a session or a process group of its own.
-fn start(command: StartCommand, output: OwnedFd, reach: Reach) -> io::Result<Pid> {
+fn start(command: StartCommand, output: OwnedFd, reach: KillExtent) -> io::Result<Pid> {
     let StartCommand { argv, cwd, env } = command;
     let mut argv = argv.into_iter();
     let mut command = Command::new(argv.next().unwrap_or_default());
@@ -198,8 +198,8 @@ fn start(command: StartCommand, output: OwnedFd, reach: Reach) -> io::Result<Pid
         .stderr(output);
     match reach {
         #[cfg(target_os = "linux")]
-        Reach::Descendants => leave(&mut command),
-        Reach::Group => {
+        KillExtent::Descendants => leave(&mut command),
+        KillExtent::Group => {
             command.process_group(0);
         }
     }
@@ -238,7 +238,7 @@ struct Charge {
     first: Pid,
     /// How it has ended.
     status: Option<WaitStatus>,
-    reach: Reach,
+    reach: KillExtent,
     /// Children have ended.
     ends: Signals,
 }
@@ -281,7 +281,7 @@ impl Charge {
     fn take_note(&mut self) -> bool {
         match self.reach {
             #[cfg(target_os = "linux")]
-            Reach::Descendants => loop {
+            KillExtent::Descendants => loop {
                 match rustix::process::wait(WaitOptions::NOHANG) {
                     Ok(Some((child, status))) if child == self.first => self.status = Some(status),
                     Ok(Some(_)) => {}
@@ -289,7 +289,7 @@ impl Charge {
                     Err(_) => return false,
                 }
             },
-            Reach::Group => {
+            KillExtent::Group => {
                 if self.status.is_none()
                     && let Ok(Some((_, status))) = waitpid(Some(self.first), WaitOptions::NOHANG)
                 {
@@ -304,7 +304,7 @@ impl Charge {
     fn kill(&self) -> bool {
         match self.reach {
             #[cfg(target_os = "linux")]
-            Reach::Descendants => {
+            KillExtent::Descendants => {
                 // A child's number stays its own until it is waited for, which nobody does meanwhile, and so does
                 // that of its group. Their children become this process's, and are killed next.
                 let all = orphans::children().unwrap_or_default();
@@ -318,7 +318,7 @@ impl Charge {
                 any
             }
             // The group lives on as long as one process is in it, so its number can't be another's.
-            Reach::Group => kill_process_group(self.first, Signal::KILL).is_ok(),
+            KillExtent::Group => kill_process_group(self.first, Signal::KILL).is_ok(),
         }
     }
 }

@@ -1,8 +1,8 @@
 //! The server's side of a keeper: a command on the machine itself, of which nothing is left when it ends.
 //!
-//! What it may see and do is not bounded here: that is what a [`crate::Sandbox`] is for.
+//! Nothing bounds what it may see and do: that is what a [`crate::Sandbox`] is for.
 
-use crate::keeper::{self, KeeperMessage, Reach, StartCommand};
+use crate::keeper::{self, KeeperMessage, KillExtent, StartCommand};
 use crate::plan::End;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 use std::convert::Infallible;
@@ -42,19 +42,19 @@ pub struct Outside {
 /// "It" is, on Linux, all that it has started and that this user may end, also what has left its process group or
 /// its parent; elsewhere it is the process group. The same where [`crate::helper`] was never asked.
 #[derive(Debug)]
-pub struct Kept {
+pub struct KeptCommand {
     ended: oneshot::Receiver<End>,
     end: Option<End>,
     /// Dropped, it ends the command.
     wanted: Option<oneshot::Sender<Infallible>>,
 }
 
-impl Kept {
+impl KeptCommand {
     /// Starts a command. It returns when the program runs. To be called in a tokio runtime.
     ///
     /// # Errors
-    /// What the system says.
-    pub async fn start(command: Outside) -> io::Result<Kept> {
+    /// Errors of the system.
+    pub async fn start(command: Outside) -> io::Result<KeptCommand> {
         let Outside { argv, cwd, env, output } = command;
         // Before there is anything whose change it could tell.
         let changes = signal(SignalKind::child())?;
@@ -69,17 +69,17 @@ impl Kept {
             (ours, Some(keeper))
         } else {
             let (ours, theirs) = UnixStream::pair()?;
-            tokio::spawn(keeper::keep(theirs, output, Reach::Group, std::future::pending()));
+            tokio::spawn(keeper::keep(theirs, output, KillExtent::Group, std::future::pending()));
             (ours, None)
         };
         let (read, tell) = ours.into_split();
         let told = BufReader::new(read).lines();
-        let mut link = Link { told, tell, keeper, changes, group: None };
+        let mut link = KeeperLink { told, tell, keeper, changes, group: None };
         let (tell_started, started) = oneshot::channel();
         let (tell_ended, ended) = oneshot::channel();
         let (wanted, unwanted) = oneshot::channel();
         // From here, dropping it ends the command.
-        let kept = Kept { ended, end: None, wanted: Some(wanted) };
+        let kept = KeptCommand { ended, end: None, wanted: Some(wanted) };
         let command = StartCommand { argv, cwd: cwd.into_os_string(), env };
         tokio::spawn(async move {
             let started = link.start(&command).await;
@@ -106,7 +106,7 @@ impl Kept {
         end
     }
 
-    /// Ends the command and all of it now. [`Kept::wait`] tells when it is gone.
+    /// Ends the command and all of it now. [`KeptCommand::wait`] tells when it is gone.
     pub fn kill(&mut self) {
         self.wanted = None;
     }
@@ -138,7 +138,7 @@ fn keeper_process(output: OwnedFd) -> io::Result<(UnixStream, Child)> {
 }
 
 /// The way to a keeper.
-struct Link {
+struct KeeperLink {
     told: Lines<BufReader<OwnedReadHalf>>,
     tell: OwnedWriteHalf,
     keeper: Option<Child>,
@@ -148,7 +148,7 @@ struct Link {
     group: Option<Pid>,
 }
 
-impl Link {
+impl KeeperLink {
     /// Says what the keeper tells next; None when it is gone, or was stopped.
     async fn next(&mut self) -> Option<KeeperMessage> {
         let line = tokio::select! {
@@ -222,7 +222,7 @@ impl Link {
 
     /// Waits until the keeper is gone.
     async fn close(self) {
-        let Link { told, tell, keeper, .. } = self;
+        let KeeperLink { told, tell, keeper, .. } = self;
         drop((told, tell));
         if let Some(mut keeper) = keeper
             && timeout(keeper::PATIENCE, keeper.wait()).await.is_err()

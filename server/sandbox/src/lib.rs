@@ -7,7 +7,7 @@
 //! command. The holder lives as long as the socket to the server does, and everything in it as long as the
 //! holder: a server that is killed leaves no process and no mount.
 //!
-//! A command that runs on the machine itself instead is [`Kept`]: a **keeper** process of its own, this executable
+//! A command that runs on the machine itself instead is [`KeptCommand`]: a **keeper** process of its own, this executable
 //! again, ends all that it has started when it ends, or when the server does.
 //!
 //! This room knows nothing of forks, views or tools. What stands in a layer before a command, and what becomes
@@ -30,10 +30,10 @@ mod toolchains;
 #[cfg(target_os = "linux")]
 mod wire;
 
-pub use kept::{Kept, Outside};
+pub use kept::{KeptCommand, Outside};
 #[cfg(not(target_os = "linux"))]
 pub use other::{Running, Sandbox};
-pub use plan::{End, Limits, Plan, Room, SandboxError, Spec};
+pub use plan::{End, LayerRoom, Limits, Plan, SandboxError, Spec};
 #[cfg(target_os = "linux")]
 pub use server::{Running, Sandbox};
 pub use support::{Support, Unsupported, Upper, probe};

@@ -1,4 +1,4 @@
-//! What a keeper that was killed has left: the server adopts it, ends it, and waits for it by its number.
+//! Processes that a killed keeper has left: the server adopts them, ends them, and waits for each by its number.
 //!
 //! The server has children of other kinds, which others wait for, and theirs may go on as daemons: neither is touched.
 //! A process that some command has started is told by its mark, which it can't take off: a limit that no kernel looks

@@ -1,6 +1,6 @@
 //! Where there are no namespaces: nothing starts, and the words say so.
 
-use crate::plan::{End, Plan, Room, SandboxError, Spec};
+use crate::plan::{End, LayerRoom, Plan, SandboxError, Spec};
 use std::path::Path;
 
 /// A session's sandbox; here there is none.
@@ -31,7 +31,7 @@ impl Sandbox {
     }
 
     /// The room in the layer folder.
-    pub fn room(&self) -> Room {
+    pub fn room(&self) -> LayerRoom {
         match *self {}
     }
 

@@ -1,4 +1,4 @@
-//! What a session's commands may see and write, what a command is, and how it ends: plain values.
+//! Plans of what a session's commands may see and write, their specifications and their ends: plain values.
 //!
 //! Nothing here is decided: which paths are shown or hidden is the caller's policy.
 
@@ -8,7 +8,7 @@ use std::ffi::OsString;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
-/// What a session's commands may see and write. Fixed for the life of a sandbox; another plan needs another
+/// Files that a session's commands may see and write. Fixed for the life of a sandbox; another plan needs another
 /// sandbox. All paths are absolute; those that do not exist are passed over, except roots.
 #[derive(Debug, Clone, Default)]
 pub struct Plan {
@@ -43,7 +43,7 @@ pub struct Plan {
 pub struct Limits {
     /// The size of all layers together, and again of home and temporary folders together, in bytes.
     pub layer_bytes: u64,
-    /// What [`Plan::caches`] may hold together, in bytes: looked at now and then while a command runs.
+    /// Most that [`Plan::caches`] may hold together, in bytes: looked at now and then while a command runs.
     pub cache_bytes: u64,
     /// Memory of all processes of one command, in bytes.
     pub memory_bytes: u64,
@@ -129,18 +129,18 @@ pub enum End {
     },
     /// It was ended because its processes used more memory than [`Limits::memory_bytes`].
     Memory {
-        /// What they used when it was seen.
+        /// Bytes in use when it was seen.
         bytes: u64,
     },
     /// It was ended because the layers on a disk grew beyond [`Limits::layer_bytes`]. (Layers in memory refuse
     /// to grow instead: the command sees "No space left on device".)
     LayerFull {
-        /// What the layers held when it was seen.
+        /// Bytes in the layers when it was seen.
         bytes: u64,
     },
     /// It was ended because the caches grew beyond [`Limits::cache_bytes`].
     CacheFull {
-        /// What they held when it was seen.
+        /// Bytes in the caches when it was seen.
         bytes: u64,
     },
     /// It was ended by [`crate::Running::kill`].
@@ -151,10 +151,10 @@ pub enum End {
 
 /// The room in the layer folder, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Room {
+pub struct LayerRoom {
     /// All of it.
     pub size: u64,
-    /// What is free.
+    /// Free bytes.
     pub free: u64,
 }
 

@@ -5,9 +5,9 @@
 mod measure;
 pub(crate) mod trial;
 
-use crate::plan::{End, Plan, Room, SandboxError, Spec};
+use crate::plan::{End, LayerRoom, Plan, SandboxError, Spec};
 use crate::support::Upper;
-use crate::wire::{self, Failure, FromHolder, ToHolder, WirePlan, WireSpec};
+use crate::wire::{self, FromHolder, StepFailure, ToHolder, WirePlan, WireSpec};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 use std::collections::HashMap;
 use std::io;
@@ -28,10 +28,10 @@ const LOOK: Duration = Duration::from_millis(500);
 /// A session's sandbox. Dropping it ends all its commands.
 #[derive(Debug)]
 pub struct Sandbox {
-    link: Arc<Link>,
+    link: Arc<HolderLink>,
     layers: PathBuf,
     upper: Upper,
-    measured: Arc<[Measured]>,
+    measured: Arc<[BoundedFolders]>,
     _layer_folder: Option<OwnedFd>,
     _holder: tokio::process::Child,
     listener: tokio::task::JoinHandle<()>,
@@ -41,15 +41,15 @@ pub struct Sandbox {
 #[derive(Debug)]
 pub struct Running {
     id: u64,
-    link: Arc<Link>,
+    link: Arc<HolderLink>,
     ended: oneshot::Receiver<End>,
     end: Option<End>,
-    measured: Arc<[Measured]>,
+    measured: Arc<[BoundedFolders]>,
 }
 
-/// What lies on a disk, where no mount bounds it: it is measured while commands run.
+/// Folders on a disk, where no mount bounds them: they are measured while commands run.
 #[derive(Debug)]
-struct Measured {
+struct BoundedFolders {
     folders: Vec<PathBuf>,
     most: u64,
     /// How a command ends that has made it larger, by its size.
@@ -58,22 +58,22 @@ struct Measured {
 
 /// The socket to the holder, and who waits for what.
 #[derive(Debug)]
-struct Link {
+struct HolderLink {
     socket: AsyncFd<OwnedFd>,
     next: AtomicU64,
     ended: AtomicBool,
-    waiting: Mutex<HashMap<u64, Waiting>>,
+    waiting: Mutex<HashMap<u64, CommandChannels>>,
 }
 
-/// Who waits for a command's start and for its end.
+/// Channels to those who wait for a command's start and for its end.
 #[derive(Debug)]
-struct Waiting {
+struct CommandChannels {
     started: Option<oneshot::Sender<Result<(), SandboxError>>>,
     ended: oneshot::Sender<End>,
 }
 
-impl From<Failure> for SandboxError {
-    fn from(failure: Failure) -> SandboxError {
+impl From<StepFailure> for SandboxError {
+    fn from(failure: StepFailure) -> SandboxError {
         SandboxError::Failed { words: failure.words, errno: failure.errno }
     }
 }
@@ -104,20 +104,20 @@ impl Sandbox {
             (FromHolder::Failed(failure), _) => return Err(failure.into()),
             _ => return Err(SandboxError::Ended),
         };
-        let caches = Measured {
+        let caches = BoundedFolders {
             folders: plan.caches,
             most: limits.cache_bytes,
             end: |bytes| End::CacheFull { bytes },
         };
-        // What is written to toolchains lies there too.
-        let layer = (upper == Upper::Disk).then(|| Measured {
+        // Files written to toolchains lie there too.
+        let layer = (upper == Upper::Disk).then(|| BoundedFolders {
             folders: vec![layers.clone()],
             most: limits.layer_bytes,
             end: |bytes| End::LayerFull { bytes },
         });
-        let has_folders = |measured: &Measured| !measured.folders.is_empty();
+        let has_folders = |measured: &BoundedFolders| !measured.folders.is_empty();
         let measured = layer.into_iter().chain([caches]).filter(has_folders).collect();
-        let link = Arc::new(Link {
+        let link = Arc::new(HolderLink {
             socket,
             next: AtomicU64::new(1),
             ended: AtomicBool::new(false),
@@ -148,12 +148,14 @@ impl Sandbox {
     }
 
     /// The room in the layer folder: "the layer is full" is told by it.
-    pub fn room(&self) -> Room {
-        let Ok(stat) = rustix::fs::statvfs(&self.layers) else { return Room { size: 0, free: 0 } };
+    pub fn room(&self) -> LayerRoom {
+        let Ok(stat) = rustix::fs::statvfs(&self.layers) else {
+            return LayerRoom { size: 0, free: 0 };
+        };
         let bytes = |blocks: u64| blocks.saturating_mul(stat.f_frsize);
         // Where no file can be made any more, nothing is free either; some file systems count no files.
         let full = stat.f_files > 0 && stat.f_favail == 0;
-        Room { size: bytes(stat.f_blocks), free: if full { 0 } else { bytes(stat.f_bavail) } }
+        LayerRoom { size: bytes(stat.f_blocks), free: if full { 0 } else { bytes(stat.f_bavail) } }
     }
 
     /// True if the holder still serves.
@@ -173,7 +175,7 @@ impl Sandbox {
         let id = self.link.next.fetch_add(1, Ordering::Relaxed);
         let (tell_started, started) = oneshot::channel();
         let (tell_ended, ended) = oneshot::channel();
-        let waiting = Waiting { started: Some(tell_started), ended: tell_ended };
+        let waiting = CommandChannels { started: Some(tell_started), ended: tell_ended };
         self.link.waiting().insert(id, waiting);
         let measured = Arc::clone(&self.measured);
         // From here, dropping it ends the command.
@@ -237,8 +239,8 @@ impl Drop for Running {
     }
 }
 
-impl Link {
-    fn waiting(&self) -> std::sync::MutexGuard<'_, HashMap<u64, Waiting>> {
+impl HolderLink {
+    fn waiting(&self) -> std::sync::MutexGuard<'_, HashMap<u64, CommandChannels>> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -250,7 +252,7 @@ impl Link {
 }
 
 /// Hands on what the holder tells, until it ends.
-async fn listen(link: Arc<Link>) {
+async fn listen(link: Arc<HolderLink>) {
     loop {
         let message = match receive(&link.socket).await {
             Ok(Some((message, _))) => message,
@@ -345,7 +347,7 @@ async fn first_answer(
 }
 
 /// Waits until something holds more than it may; gives how a command ends by that.
-async fn grow_beyond(measured: Arc<[Measured]>) -> End {
+async fn grow_beyond(measured: Arc<[BoundedFolders]>) -> End {
     if measured.is_empty() {
         return std::future::pending().await;
     }
@@ -354,7 +356,7 @@ async fn grow_beyond(measured: Arc<[Measured]>) -> End {
         tokio::time::sleep(pause).await;
         let looked_at = Arc::clone(&measured);
         let began = std::time::Instant::now();
-        let look = move || looked_at.iter().find_map(Measured::full);
+        let look = move || looked_at.iter().find_map(BoundedFolders::full);
         if let Ok(Some(end)) = tokio::task::spawn_blocking(look).await {
             return end;
         }
@@ -363,7 +365,7 @@ async fn grow_beyond(measured: Arc<[Measured]>) -> End {
     }
 }
 
-impl Measured {
+impl BoundedFolders {
     /// The end, if it holds more than it may.
     fn full(&self) -> Option<End> {
         let size = measure::taken(&self.folders, self.most);

@@ -1,4 +1,4 @@
-//! What this machine can do, tried by doing it, and what would mend it where it can't.
+//! Abilities of this machine, found by trying, and remedies where it lacks one.
 
 use serde::{Deserialize, Serialize};
 
@@ -16,14 +16,14 @@ pub enum Upper {
 #[cfg(target_os = "linux")]
 pub(crate) const ON_AN_OVERLAY: &str = "its layer lies on an overlay itself";
 
-/// What was found by trying.
+/// Abilities found by trying.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Found {
+pub(crate) struct Abilities {
     pub(crate) upper: Upper,
     pub(crate) landlock: u32,
 }
 
-/// What commands over the fork get on this machine.
+/// Abilities that commands over the fork have on this machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Support {
     /// Where layers lie.
@@ -47,14 +47,14 @@ impl Support {
 pub struct Unsupported {
     /// The step that failed.
     pub why: String,
-    /// What a person can do about it.
+    /// Remedy, for a person.
     pub mend: String,
 }
 
 /// Tries, once per process, whether commands can run over the fork here. Takes some milliseconds the first time.
 ///
 /// # Errors
-/// What failed and what would mend it.
+/// The failure and its remedy.
 pub async fn probe() -> &'static Result<Support, Unsupported> {
     static FOUND: tokio::sync::OnceCell<Result<Support, Unsupported>> =
         tokio::sync::OnceCell::const_new();
@@ -85,7 +85,7 @@ async fn attempt() -> Result<Support, Unsupported> {
     }
 }
 
-/// What of the machine's settings bears on the matter.
+/// Settings of the machine that bear on the matter.
 #[cfg(target_os = "linux")]
 #[derive(Debug, Default)]
 struct Machine {
@@ -120,7 +120,7 @@ impl Machine {
     }
 }
 
-/// What a person can do about a failure.
+/// Remedy for a failure, for a person.
 #[cfg(target_os = "linux")]
 fn mend(why: &str, errno: Option<i32>, machine: &Machine) -> String {
     if machine.no_namespaces || errno == Some(libc::ENOSPC) {

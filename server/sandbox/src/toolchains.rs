@@ -1,4 +1,4 @@
-//! What of the machine a command needs to see to build and test: data.
+//! Folders of the machine that a command needs to see to build and test: data.
 //!
 //! Which paths exist is found out by the holder; what a user allows beyond this is in the plan.
 
@@ -158,7 +158,7 @@ pub(crate) const HOME_TOOLCHAINS: &[&str] = &[
 pub(crate) const HOME_SETTINGS: &[&str] =
     &[".gitconfig", ".config/git", ".gitignore", ".gitignore_global", ".editorconfig"];
 
-/// What of the home folder holds secrets: of toolchains, which are shown, and of everything else, for when a folder
+/// Paths in the home folder that hold secrets: of toolchains, which are shown, and of everything else, for when a folder
 /// around it is shown or is a root.
 pub(crate) const HOME_SECRETS: &[&str] = &[
     ".cargo/credentials",
@@ -273,7 +273,7 @@ pub(crate) const HOME_SECRETS: &[&str] = &[
     ".var/app/org.chromium.Chromium",
     ".var/app/com.brave.Browser",
     ".var/app/com.microsoft.Edge",
-    // What was typed to shells, keys among it.
+    // Lines that were typed to shells, keys among them.
     ".bash_history",
     ".zsh_history",
     ".local/share/fish/fish_history",

@@ -1,4 +1,4 @@
-//! What the server and the holder say to each other, over a Unix socket that keeps messages apart.
+//! Messages of server and holder, over a Unix socket that keeps them apart.
 //!
 //! A message is a small JSON text, or, where it would not fit a packet, the word `memfd` with a memory file
 //! that holds it as the first of its file descriptors. Both ends are the same executable, so there are no
@@ -51,20 +51,20 @@ pub(crate) enum FromHolder {
         in_memory: bool,
     },
     /// The sandbox could not be set up, or nothing could be tried.
-    Failed(Failure),
-    /// What the machine can do.
-    Probed(crate::support::Found),
+    Failed(StepFailure),
+    /// Abilities of the machine.
+    Probed(crate::support::Abilities),
     /// The command runs.
     Started(u64),
     /// The command could not be started.
-    NotStarted(u64, Failure),
+    NotStarted(u64, StepFailure),
     /// The command ran and ended.
     Ended(u64, End),
 }
 
 /// A step that failed.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct Failure {
+pub(crate) struct StepFailure {
     /// The step and what the system said.
     pub(crate) words: String,
     /// The system's error number.

@@ -17,9 +17,12 @@ mod profile;
 mod wire;
 
 pub use buffer::{Author, Buffer, Cell, EchoShape, Splice};
-pub use client::{Applied, AppliedChange, Client, FileOp, Handling, Outgoing, Request, RequestId};
+pub use client::{
+    Applied, AppliedChange, Client, FileOp, Handling, Outgoing, RequestId, ServerRequest,
+};
 pub use direct::Direct;
 pub use profile::{Confirmation, Flush, Profile, StaleAnswer, VersionCheck};
 pub use wire::{
-    Dialog, FakeEditor, Kind, Message, Offer, Place, Progress, RpcError, Seen, TurnEnd,
+    ActionOffer, Dialog, EditorMemory, FakeEditor, Kind, ProgressReport, RpcError, ShownMessage,
+    TurnEnd, UserPlace,
 };

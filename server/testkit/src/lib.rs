@@ -2,6 +2,10 @@
 
 pub mod editor;
 pub mod model;
+#[cfg(target_os = "linux")]
+pub mod namespaces;
 pub mod planted;
+#[cfg(target_os = "linux")]
+pub mod postgres;
 pub mod scenario;
 pub mod traces;

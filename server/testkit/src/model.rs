@@ -18,12 +18,12 @@ mod speech;
 mod spoken;
 
 pub use counting::{CountedContext, CountedRequest, Overflow};
-pub use script::{Place, ScriptedReply};
+pub use script::{ReplyPlace, ScriptedReply};
 
 use gates::Gates;
 use ropewalk_model::{ApiKey, Protocol, Retry, ServerConfig};
 use serde_json::Value;
-use serve::Shared;
+use serve::SharedScript;
 use std::{collections::BTreeMap, io, net::SocketAddr, sync::Arc, thread, time::Duration};
 use tokio::sync::oneshot;
 
@@ -38,8 +38,8 @@ pub struct RecordedRequest {
     pub raw: String,
     /// The body parsed; null when it is no JSON.
     pub body: Value,
-    /// What it says in the form of Anthropic's Messages, whatever the protocol: the form in which a script
-    /// looks at requests.
+    /// Request in the form of Anthropic's Messages, whatever the protocol. Scripts look at requests
+    /// in this form.
     pub said: Value,
 }
 
@@ -48,7 +48,7 @@ pub struct RecordedRequest {
 pub struct ScriptedModel {
     protocol: Protocol,
     address: SocketAddr,
-    shared: Arc<Shared>,
+    shared: Arc<SharedScript>,
     stop: Option<oneshot::Sender<()>>,
     thread: Option<thread::JoinHandle<()>>,
 }
@@ -105,7 +105,8 @@ impl ScriptedModel {
         let listener = std::net::TcpListener::bind("127.0.0.1:0")?;
         listener.set_nonblocking(true)?;
         let address = listener.local_addr()?;
-        let shared = Arc::new(Shared::new(protocol, replies.into_iter().collect(), key, context));
+        let shared =
+            Arc::new(SharedScript::new(protocol, replies.into_iter().collect(), key, context));
         let (stop, stopped) = oneshot::channel();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let serving = serve::serve(listener, shared.clone());
@@ -125,7 +126,7 @@ impl ScriptedModel {
         format!("http://{}", self.address)
     }
 
-    /// What it speaks.
+    /// Protocol that it speaks.
     pub fn protocol(&self) -> Protocol {
         self.protocol
     }

@@ -17,7 +17,7 @@ pub const OTHER_KEY: &str = "sk-planted-two-Q8eN5uGa1Zd+xWkVt7/PbLr0MjCyD4==";
 /// A variable that no list of names that hold keys has: only the configuration leads to it.
 pub const VARIABLE: &str = "ACME_ENTRY";
 
-/// What both keys begin with, and nothing else does.
+/// Start of both keys, and of nothing else.
 pub const MARK: &str = "sk-planted-";
 
 /// Both variables, for a process.
@@ -40,7 +40,7 @@ pub fn log_everything(command: &mut Command) {
     }
 }
 
-/// What of a planted key is in `bytes`: a sentence, with a little of what stands around it.
+/// Finds a planted key in `bytes`, and gives a sentence with a little of the text around it.
 pub fn find(bytes: &[u8]) -> Option<String> {
     for (name, key) in [("the planted key", KEY), ("the other planted key", OTHER_KEY)] {
         for (spelling, needle) in spellings(key) {
@@ -63,7 +63,7 @@ pub fn find_in(folder: &Path) -> Option<String> {
             let path = entry.path();
             let Ok(kind) = entry.file_type() else { continue };
             let found = find(path.as_os_str().as_encoded_bytes());
-            // What is gone meanwhile, or is not ours to read, has told nobody.
+            // A file that is gone meanwhile, or is not ours to read, has told nobody.
             let held = || std::fs::read(&path).ok().and_then(|bytes| find(&bytes));
             if let Some(words) = found.or_else(|| kind.is_file().then(held).flatten()) {
                 return Some(format!("{}: {words}", path.display()));
@@ -102,12 +102,12 @@ pub fn assert_absent_in(folder: &Path) {
 
 /// A stream of pieces, searched also where two of them meet.
 #[derive(Debug, Default)]
-pub struct Watch {
+pub struct KeyWatch {
     tail: Vec<u8>,
 }
 
-impl Watch {
-    /// What of a planted key is in the next piece, or begins in the one before.
+impl KeyWatch {
+    /// Finds a planted key in the next piece, or one that began in the piece before.
     pub fn find(&mut self, piece: &str) -> Option<String> {
         let longest = 3 * KEY.len().max(OTHER_KEY.len());
         self.tail.extend_from_slice(piece.as_bytes());

@@ -5,6 +5,7 @@
 //! says where; playing it runs the real server over pipes with a fake editor and a scripted model.
 //! Nothing here knows what the server ought to do: that is the pages' business.
 
+mod actions;
 mod check;
 mod parse;
 mod play;
@@ -12,12 +13,13 @@ mod plugin;
 mod reply;
 mod step;
 mod told;
+mod verbs;
 
-use reply::Reply;
-use ropewalk_model::{Protocol, StopReason};
+use reply::PageReply;
+use ropewalk_model::{ModelStop, Protocol};
 use std::path::{Path, PathBuf};
-use step::{Setup, Step};
-pub use told::Told;
+use step::{PageStep, Setup};
+pub use told::PageAccount;
 
 /// A page, read and found to be well-formed.
 #[derive(Debug)]
@@ -26,20 +28,20 @@ pub struct Scenario {
     prose: String,
     setup: Setup,
     /// All replies of the model, in the order of the page.
-    replies: Vec<Reply>,
-    steps: Vec<Step>,
+    replies: Vec<PageReply>,
+    steps: Vec<PageStep>,
 }
 
 /// Ways of the editor to show what the server tells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Client {
+pub enum ClientStyle {
     /// By the protocol alone, as an editor does without our plugin.
     Stock,
     /// By our plugin, from events.
     Plugin,
 }
 
-/// What is wrong with a page.
+/// Fault of a page.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{}:{line}: {words}", file.display())]
 pub struct Fault {
@@ -47,7 +49,7 @@ pub struct Fault {
     pub file: PathBuf,
     /// The line, from one.
     pub line: usize,
-    /// What is wrong, and what would be right.
+    /// Words on the fault, and on the right form.
     pub words: String,
 }
 
@@ -70,6 +72,11 @@ impl Scenario {
         self.setup.has_plugin
     }
 
+    /// True if it has a team, whose members take turns as they happen to: it holds over every protocol, but not in one order.
+    pub fn has_team(&self) -> bool {
+        self.setup.config.iter().any(|(key, value)| key == "team.enabled" && value == "true")
+    }
+
     /// Plays the page with the server that `program lsp` starts, in a folder and an environment of its own,
     /// over a protocol that the scripted model speaks.
     ///
@@ -79,17 +86,17 @@ impl Scenario {
     ///
     /// # Panics
     /// With file and line, when something is not as the page says.
-    pub fn play(&self, program: &Path, protocol: Protocol, client: Client) -> Told {
+    pub fn play(&self, program: &Path, protocol: Protocol, client: ClientStyle) -> PageAccount {
         play::play(self, program, (protocol, client))
     }
 }
 
 /// The model's stop reasons, by the protocol's names.
-const STOPS: &[(&str, StopReason)] = &[
-    ("end_turn", StopReason::EndTurn),
-    ("tool_use", StopReason::ToolUse),
-    ("max_tokens", StopReason::MaxTokens),
-    ("model_context_window_exceeded", StopReason::ContextFull),
-    ("refusal", StopReason::Refusal),
-    ("pause_turn", StopReason::PauseTurn),
+const STOPS: &[(&str, ModelStop)] = &[
+    ("end_turn", ModelStop::EndTurn),
+    ("tool_use", ModelStop::ToolUse),
+    ("max_tokens", ModelStop::MaxTokens),
+    ("model_context_window_exceeded", ModelStop::ContextFull),
+    ("refusal", ModelStop::Refusal),
+    ("pause_turn", ModelStop::PauseTurn),
 ];

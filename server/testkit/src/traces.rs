@@ -23,12 +23,12 @@ pub struct Trace {
 
 #[derive(Clone, Debug, Deserialize)]
 struct Transaction {
-    patches: Vec<Patch>,
+    patches: Vec<TracePatch>,
 }
 
 /// Where (in code points), how many of them are deleted, and what is inserted.
 #[derive(Clone, Debug, Deserialize)]
-struct Patch(usize, usize, String);
+struct TracePatch(usize, usize, String);
 
 /// The bytes are no trace.
 #[derive(Debug, thiserror::Error)]
@@ -38,7 +38,7 @@ pub struct BadTrace(#[from] serde_json::Error);
 /// One edit as a client names it: positions in the text as it is just before the edit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TraceEdit {
-    /// What is replaced.
+    /// Range that is replaced.
     pub range: Range<Position>,
     /// By what.
     pub text: String,
@@ -57,7 +57,7 @@ impl Trace {
         self.txns.len()
     }
 
-    /// Whether nobody typed anything.
+    /// True if nobody typed anything.
     pub fn is_empty(&self) -> bool {
         self.txns.is_empty()
     }
@@ -65,9 +65,9 @@ impl Trace {
     /// The edits of each transaction in order, as one `didChange` has them: each applies to the text that
     /// those before it made. Lines end at `\n`; the traces have no other line ends.
     pub fn replay(&self, encoding: PositionEncoding) -> impl Iterator<Item = Vec<TraceEdit>> + '_ {
-        let mut lines = Lines::new(&self.start_content, encoding);
+        let mut lines = TraceLines::new(&self.start_content, encoding);
         self.txns.iter().map(move |txn| {
-            let edit = |Patch(at, deleted, text): &Patch| TraceEdit {
+            let edit = |TracePatch(at, deleted, text): &TracePatch| TraceEdit {
                 range: lines.replace(*at, *deleted, text),
                 text: text.clone(),
             };
@@ -77,12 +77,12 @@ impl Trace {
 }
 
 /// A document as lines of chars, each but the last with its line feed.
-struct Lines {
+struct TraceLines {
     lines: Vec<Vec<char>>,
     encoding: PositionEncoding,
 }
 
-impl Lines {
+impl TraceLines {
     fn new(text: &str, encoding: PositionEncoding) -> Self {
         Self { lines: split(text.chars()), encoding }
     }

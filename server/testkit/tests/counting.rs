@@ -3,13 +3,13 @@
 
 use futures::StreamExt;
 use ropewalk_model::{
-    Block, Http, Message, Model, ModelError, Protocol, Reply, ReplyBuilder, Request, Role,
-    ServerModel,
+    Block, Http, Message, Model, ModelError, ModelReply, ModelRequest, Protocol, ReplyBuilder,
+    Role, ServerModel,
 };
 use ropewalk_testkit::model::{CountedContext, Overflow, ScriptedModel, ScriptedReply};
 
-async fn ask(model: &ServerModel, messages: &[Message]) -> Result<Reply, ModelError> {
-    let request = Request {
+async fn ask(model: &ServerModel, messages: &[Message]) -> Result<ModelReply, ModelError> {
+    let request = ModelRequest {
         prelude: model.encode_prelude("be brief", &[]),
         pieces: messages.iter().map(|message| model.encode(message)).collect(),
         max_tokens: 800,

@@ -5,9 +5,9 @@
 use ropewalk_testkit::editor::{Direct, EchoShape, Handling, Profile};
 use ropewalk_text::Text;
 use ropewalk_workspace::entry::Maker;
-use ropewalk_workspace::publish::{Bounds, Failure, PublishReport, publish};
+use ropewalk_workspace::publish::{Failure, PublishBounds, PublishReport, publish};
 use ropewalk_workspace::undo::undo;
-use ropewalk_workspace::{DocId, Fork, Proposal, ProposedChange, Roots, Selection, Workspace};
+use ropewalk_workspace::{DocId, Fork, HunkSelection, Proposal, ProposedChange, Roots, Workspace};
 use std::future::Future;
 use std::pin::{Pin, pin};
 use std::sync::Mutex;
@@ -94,13 +94,13 @@ impl Bench {
     }
 
     fn publish(&self) -> impl Future<Output = PublishReport> + '_ {
-        let bounds = Bounds { echo: Duration::from_secs(10) };
-        publish(&self.workspace, &self.editor, &self.fork, &Selection::All, bounds)
+        let bounds = PublishBounds { echo: Duration::from_secs(10) };
+        publish(&self.workspace, &self.editor, &self.fork, &HunkSelection::All, bounds)
     }
 
     fn undo(&self) -> impl Future<Output = PublishReport> + '_ {
-        let bounds = Bounds { echo: Duration::from_secs(10) };
-        undo(&self.workspace, &self.editor, &self.fork, &Selection::All, bounds)
+        let bounds = PublishBounds { echo: Duration::from_secs(10) };
+        undo(&self.workspace, &self.editor, &self.fork, &HunkSelection::All, bounds)
     }
 
     fn poll<T>(&self, future: Pin<&mut impl Future<Output = T>>) -> Option<T> {
@@ -144,6 +144,18 @@ fn neovim_is_moved_off_version_0_and_loses_no_line() {
     });
     assert_eq!(report.failed, []);
     assert_eq!(bench.text(), format!("zero\n{}", TEXT.replace("five", "FIVE")));
+}
+
+#[test]
+fn an_edit_whose_places_are_told_one_by_one_is_made_once() {
+    let bench = Bench::new(Profile::NEOVIM_AT_ONCE);
+    bench.propose("one\n", "ONE\nand one\n");
+    bench.propose("three\n", "");
+    bench.propose("five", "FIVE");
+    let report = bench.drive(bench.publish(), || {});
+    assert_eq!(report.failed, []);
+    let expected = TEXT.replace("one\n", "ONE\nand one\n").replace("three\n", "");
+    assert_eq!(bench.text(), expected.replace("five", "FIVE"));
 }
 
 #[test]

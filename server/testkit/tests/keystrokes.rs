@@ -2,7 +2,7 @@
 //! sorts, reverses, moves, indents, undoes (a step or all), saves, closes and reopens, over every client profile, with
 //! answers and echoes held back, mixed, told together with all of that, refused and lost.
 //!
-//! What is checked (`oracle` has the words): a call is licensed when it is merged to take away what it took out of
+//! Checks (`oracle` has the words): a call is licensed when it is merged to take away what it took out of
 //! the text it saw, and to put what it brought between the neighbours it saw. After each sync all that is pending must
 //! be licensed, nothing licensed may be dropped in silence, and each pending change must be the one it was, character
 //! by character. An edit that reaches the editor or a file must be what was accepted, or takes back what was
@@ -109,6 +109,11 @@ fn neovim() {
 #[test]
 fn neovim_with_the_plugin() {
     short(Profile::NEOVIM_PLUGIN);
+}
+
+#[test]
+fn neovim_that_tells_each_place_by_itself() {
+    short(Profile::NEOVIM_AT_ONCE);
 }
 
 #[test]

@@ -4,11 +4,11 @@
 
 use futures::StreamExt;
 use ropewalk_model::{
-    ApiKey, Block, Delta, Http, Message, Model, ModelError, Patience, Protocol, Reply,
-    ReplyBuilder, Request, Role, ServerConfig, ServerModel, StopReason, ToolInput, ToolSpec,
+    ApiKey, Block, Delta, Http, Message, Model, ModelError, ModelReply, ModelRequest, ModelStop,
+    Patience, Protocol, ReplyBuilder, Role, ServerConfig, ServerModel, ToolDeclaration, ToolInput,
 };
 use ropewalk_protocol::Usage;
-use ropewalk_testkit::model::{Place, ScriptedModel, ScriptedReply};
+use ropewalk_testkit::model::{ReplyPlace, ScriptedModel, ScriptedReply};
 use serde_json::json;
 use std::time::Duration;
 
@@ -25,17 +25,21 @@ fn start_over(
     (server, model)
 }
 
-fn request(model: &ServerModel, messages: &[Message]) -> Request {
+fn request(model: &ServerModel, messages: &[Message]) -> ModelRequest {
     let schema = json!({"type": "object", "properties": {"command": {"type": "string"}}});
-    let tool = ToolSpec { name: "bash".into(), description: "Runs".into(), input_schema: schema };
-    Request {
+    let tool =
+        ToolDeclaration { name: "bash".into(), description: "Runs".into(), input_schema: schema };
+    ModelRequest {
         prelude: model.encode_prelude("be brief", &[tool]),
         pieces: messages.iter().map(|message| model.encode(message)).collect(),
         max_tokens: 8_000,
     }
 }
 
-async fn ask(model: &ServerModel, messages: &[Message]) -> (Vec<Delta>, Result<Reply, ModelError>) {
+async fn ask(
+    model: &ServerModel,
+    messages: &[Message],
+) -> (Vec<Delta>, Result<ModelReply, ModelError>) {
     let (mut stream, mut deltas, mut builder) =
         (model.stream(request(model, messages)), Vec::new(), ReplyBuilder::new());
     while let Some(delta) = stream.next().await {
@@ -50,7 +54,7 @@ async fn ask(model: &ServerModel, messages: &[Message]) -> (Vec<Delta>, Result<R
     (deltas, Ok(builder.finish()))
 }
 
-async fn say(model: &ServerModel, text: &str) -> Result<Reply, ModelError> {
+async fn say(model: &ServerModel, text: &str) -> Result<ModelReply, ModelError> {
     ask(model, &[Message::user(text)]).await.1
 }
 
@@ -97,7 +101,7 @@ async fn text_thinking_and_calls_in_all_chunkings() {
             assert_eq!(input(one), ToolInput::Json(json!({"command": "ls 'ü'\n"})));
             assert_eq!(input(two), ToolInput::Json(json!({})));
             assert_eq!(input(three), ToolInput::Broken("{\"command\": ".into()));
-            assert_eq!(reply.stop_reason, StopReason::ToolUse);
+            assert_eq!(reply.stop_reason, ModelStop::ToolUse);
             assert_eq!(reply.usage, usage);
         }
         server.finish().unwrap();
@@ -158,15 +162,15 @@ async fn faults_that_pass_are_tried_again_and_leave_nothing_behind() {
     let half =
         || ScriptedReply::new().text("This is void, ").call("bash", json!({"command": "rm x"}));
     let faults = [
-        half().drop_at(Place::Answer),
-        half().drop_at(Place::Byte(1)),
-        half().drop_at(Place::Block(1)),
-        half().drop_at(Place::End),
-        half().end_at(Place::Byte(0)),
-        half().end_at(Place::End),
-        half().chunks_of(1).end_at(Place::Byte(333)),
-        half().error_at(Place::Block(1), "overloaded_error", "Overloaded"),
-        half().error_at(Place::End, "api_error", "Internal"),
+        half().drop_at(ReplyPlace::Answer),
+        half().drop_at(ReplyPlace::Byte(1)),
+        half().drop_at(ReplyPlace::Block(1)),
+        half().drop_at(ReplyPlace::End),
+        half().end_at(ReplyPlace::Byte(0)),
+        half().end_at(ReplyPlace::End),
+        half().chunks_of(1).end_at(ReplyPlace::Byte(333)),
+        half().error_at(ReplyPlace::Block(1), "overloaded_error", "Overloaded"),
+        half().error_at(ReplyPlace::End, "api_error", "Internal"),
         ScriptedReply::refusal(529, "overloaded_error", "Overloaded"),
         ScriptedReply::refusal(429, "rate_limit_error", "slow").header("retry-after", "0"),
         ScriptedReply::status(500, "<html>oops</html>"),
@@ -175,7 +179,7 @@ async fn faults_that_pass_are_tried_again_and_leave_nothing_behind() {
     for (protocol, fault) in
         Protocol::ALL.iter().flat_map(|p| faults.iter().map(|f| (*p, f.clone())))
     {
-        let good = ScriptedReply::new().text("good").event_at(Place::Block(0), "garbage");
+        let good = ScriptedReply::new().text("good").event_at(ReplyPlace::Block(0), "garbage");
         let words = format!("{fault:?} over {protocol:?}");
         let (server, model) = start_over(protocol, [fault, good]);
         let (deltas, reply) = ask(&model, &[Message::user("hi")]).await;
@@ -250,7 +254,11 @@ async fn refusals_fail_at_once_in_words_that_mend() {
             "sends text/html in place of an event stream",
         ),
         (
-            ScriptedReply::new().error_at(Place::End, "invalid_request_error", "no tools here"),
+            ScriptedReply::new().error_at(
+                ReplyPlace::End,
+                "invalid_request_error",
+                "no tools here",
+            ),
             "no tools here",
         ),
     ] {
@@ -307,7 +315,7 @@ async fn stalls_after_the_beginning_are_cuts_and_before_it_an_end() {
         };
         ServerModel::new(ServerConfig { patience, ..server.config() }, Http::new()).unwrap()
     };
-    let stalled = ScriptedReply::new().text("half").gate(Place::End, "never");
+    let stalled = ScriptedReply::new().text("half").gate(ReplyPlace::End, "never");
     // For ever, since on a busy machine the good reply may seem to stall, too.
     let good = ScriptedReply::new().text("ok").forever();
     let server = ScriptedModel::start([stalled, good]).unwrap();
@@ -316,7 +324,7 @@ async fn stalls_after_the_beginning_are_cuts_and_before_it_an_end() {
     assert_eq!(reply.unwrap().blocks, [Block::text("ok")]);
     assert!(deltas.iter().any(|delta| matches!(delta, Delta::Retrying { .. })));
 
-    for place in [Place::Answer, Place::Byte(0), Place::Block(0)] {
+    for place in [ReplyPlace::Answer, ReplyPlace::Byte(0), ReplyPlace::Block(0)] {
         let silent = ScriptedReply::new().text("late").gate(place, "never");
         let server = ScriptedModel::start([silent]).unwrap();
         let error = say(&quick(&server, 60), "hi").await.unwrap_err();
@@ -330,7 +338,7 @@ async fn dropping_the_stream_cancels_the_exchange() {
     let reply = ScriptedReply::new()
         .text("seen")
         .call("bash", json!({"command": "ls"}))
-        .gate(Place::Block(1), "call");
+        .gate(ReplyPlace::Block(1), "call");
     let (server, model) = start([reply]);
     let mut stream = model.stream(request(&model, &[Message::user("hi")]));
     let mut builder = ReplyBuilder::new();
@@ -374,18 +382,18 @@ async fn the_model_can_be_chosen_at_run_time() {
     let (_server, model) = start([ScriptedReply::new().text("ok")]);
     let boxed: std::sync::Arc<dyn Model> = std::sync::Arc::new(model);
     assert_eq!(boxed.name(), "anthropic/scripted");
-    let request = Request {
+    let request = ModelRequest {
         prelude: boxed.encode_prelude("", &[]),
         pieces: vec![boxed.encode(&Message::user("hi"))],
         max_tokens: 1,
     };
     let deltas: Vec<_> = boxed.stream(request).collect().await;
-    assert_eq!(deltas.last(), Some(&Ok(Delta::Stop(StopReason::EndTurn))));
+    assert_eq!(deltas.last(), Some(&Ok(Delta::Stop(ModelStop::EndTurn))));
 }
 
 #[test]
 fn the_script_in_plain_threads() {
-    let gated = ScriptedReply::new().text("a").gate(Place::Block(0), "door");
+    let gated = ScriptedReply::new().text("a").gate(ReplyPlace::Block(0), "door");
     let (server, model) = start([gated]);
     let asking = std::thread::spawn(move || {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();

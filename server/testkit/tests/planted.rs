@@ -1,6 +1,6 @@
 //! The search for planted keys can fail: it finds each of them in every spelling it promises, and nothing else.
 
-use ropewalk_testkit::planted::{KEY, MARK, OTHER_KEY, Watch, assert_absent_in, find, find_in};
+use ropewalk_testkit::planted::{KEY, KeyWatch, MARK, OTHER_KEY, assert_absent_in, find, find_in};
 use std::process::{Command, Stdio};
 
 #[test]
@@ -45,12 +45,12 @@ fn it_finds_what_a_program_has_written_in_base64() {
 #[test]
 fn it_finds_a_key_cut_in_two_frames() {
     for at in 1..KEY.len() {
-        let mut watch = Watch::default();
+        let mut watch = KeyWatch::default();
         let (head, tail) = KEY.split_at(at);
         let first = watch.find(head);
         assert!(first.or_else(|| watch.find(tail)).is_some(), "{at}");
     }
-    let mut watch = Watch::default();
+    let mut watch = KeyWatch::default();
     assert_eq!(watch.find(&"clean ".repeat(1_000)), None);
     assert_eq!(watch.find("words"), None);
 }

@@ -1,5 +1,5 @@
-//! What is wrong with a page is said with its line and with what would be right. What a page does when it is
-//! played is tested where the binary is, in `tests/scenarios.rs` of the repository.
+//! Faults of a page: each is told with its line and with the right form. Playing a page is tested
+//! where the binary is, in `tests/scenarios.rs` of the repository.
 
 use ropewalk_testkit::scenario::Scenario;
 use std::path::Path;

@@ -7,10 +7,10 @@ use futures::future::BoxFuture;
 use ropewalk_testkit::traces::{Trace, TraceEdit};
 use ropewalk_text::{Bias, ChangeSet, Coordinates, LineEnds, PositionEncoding, Text};
 use ropewalk_workspace::entry::Maker;
-use ropewalk_workspace::publish::{Bounds, publish};
+use ropewalk_workspace::publish::{PublishBounds, publish};
 use ropewalk_workspace::{
-    ContentChange, DocId, DocumentEdit, Editor, EditorError, Fork, Habits, Proposal,
-    ProposedChange, Roots, Selection, View, Workspace,
+    ContentChange, DocId, DocumentEdit, Editor, EditorError, Fork, Habits, HunkSelection, Proposal,
+    ProposedChange, Roots, View, Workspace,
 };
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::sync::{Arc, Mutex};
@@ -49,12 +49,12 @@ impl Editor for Buffer {
     fn habits(&self) -> Habits {
         self.workspace.habits()
     }
-    fn apply(&self, edit: DocumentEdit) -> BoxFuture<'static, Result<bool, EditorError>> {
+    fn apply(&self, edit: DocumentEdit) -> BoxFuture<'static, Result<(), EditorError>> {
         assert_eq!(edit.version, self.version.load(Ordering::Relaxed));
         let change = |(start, end, text)| ContentChange { range: Some((start, end)), text };
         let changes: Vec<ContentChange> = edit.edits.into_iter().rev().map(change).collect();
         self.change(&changes);
-        Box::pin(async { Ok(true) })
+        Box::pin(async { Ok(()) })
     }
     fn barrier(&self) -> BoxFuture<'static, ()> {
         Box::pin(async {})
@@ -100,7 +100,7 @@ fn typing_alone_ends_in_the_right_text() {
     }
 }
 
-/// What the agent inserts the `n`-th time: a line that nobody types.
+/// The `n`-th line that the agent inserts, which nobody types.
 fn agents_line(n: usize) -> String {
     format!("⟦the agent's line {n}⟧\n")
 }
@@ -160,7 +160,7 @@ impl Pair {
         let maker = Maker::Call("c".into());
         let merged = self.fork.lock().unwrap().merge(workspace, view, 1, &maker, vec![proposal]);
         assert!(merged.conflicts.len() <= 1);
-        let (all, bounds) = (Selection::All, Bounds::default());
+        let (all, bounds) = (HunkSelection::All, PublishBounds::default());
         let report = runtime.block_on(publish(workspace, &self.buffer, &self.fork, &all, bounds));
         assert_eq!(report.failed, [], "line {}", self.lines);
         self.agents = ropewalk_text::diff(&self.typed, &self.buffer.text());

@@ -58,7 +58,7 @@ fn note(method: &str, params: &Value) -> Value {
     json!({ "jsonrpc": "2.0", "method": method, "params": params })
 }
 
-/// What a test that ends like this says, if it fails.
+/// Words with which a test that ends like this fails; None if it passes.
 fn failure(test: impl FnOnce()) -> Option<String> {
     let failed = catch_unwind(AssertUnwindSafe(test)).err()?;
     Some(failed.downcast_ref::<String>().cloned().unwrap_or_default())

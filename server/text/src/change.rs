@@ -12,7 +12,7 @@ use std::ops::Range;
 pub struct Change {
     /// The bytes replaced, in the text the change applies to. Empty for an insertion.
     pub range: Range<usize>,
-    /// What stands there afterwards.
+    /// Text that stands there afterwards.
     pub text: String,
 }
 
@@ -115,12 +115,12 @@ impl ChangeSet {
         self.changes
     }
 
-    /// Whether A and B are the same text by construction.
+    /// True if A and B are the same text by construction.
     pub fn is_empty(&self) -> bool {
         self.changes.is_empty()
     }
 
-    /// Whether nothing of A is replaced.
+    /// True if nothing of A is replaced.
     pub fn only_inserts(&self) -> bool {
         self.changes.iter().all(|change| change.range.is_empty())
     }
@@ -170,6 +170,24 @@ impl ChangeSet {
         Self::from_sorted(self.after_len(), changes)
     }
 
+    /// The changes at these indexes, which are sorted, and the others on the text that those make. O(changes).
+    pub fn split(&self, picked: &[usize]) -> (ChangeSet, ChangeSet) {
+        let (mut some, mut others, mut shift) = (Vec::new(), Vec::new(), 0_isize);
+        for (index, change) in self.changes.iter().enumerate() {
+            if picked.binary_search(&index).is_ok() {
+                shift += change.delta();
+                some.push(change.clone());
+                continue;
+            }
+            let Range { start, end } = change.range;
+            let range = start.saturating_add_signed(shift)..end.saturating_add_signed(shift);
+            others.push(Change { range, text: change.text.clone() });
+        }
+        let some = Self::from_sorted(self.before_len, some);
+        let others = Self::from_sorted(some.after_len(), others);
+        (some, others)
+    }
+
     /// Where an offset of A is in B. An offset strictly inside a replaced range goes to the start
     /// ([`Bias::Before`]) or the end ([`Bias::After`]) of the new text; at a replaced range's own ends it
     /// stays outside; where text was inserted, `bias` decides. O(changes).
@@ -203,19 +221,19 @@ impl ChangeSet {
         start..end.max(start)
     }
 
-    /// Whether a change reaches inside `range` of A. Touching its border is not reaching inside; an empty
+    /// True if a change reaches inside `range` of A. Touching its border is not reaching inside; an empty
     /// range is reached by what is inserted at it or covers it. O(changes).
     pub fn reaches_inside(&self, range: &Range<usize>) -> bool {
         self.changes.iter().any(|change| overlaps(&change.range, range))
     }
 
-    /// Whether a change lies inside or at the border of `range` of A. O(changes).
+    /// True if a change lies inside or at the border of `range` of A. O(changes).
     pub fn touches(&self, range: &Range<usize>) -> bool {
         self.changes.iter().any(|c| c.range.start <= range.end && range.start <= c.range.end)
     }
 }
 
-/// Whether `a` and `b` share a byte, or one is empty and lies strictly inside the other, or both are empty
+/// True if `a` and `b` share a byte, or one is empty and lies strictly inside the other, or both are empty
 /// at the same place.
 fn overlaps(a: &Range<usize>, b: &Range<usize>) -> bool {
     if a.is_empty() && b.is_empty() {
@@ -241,6 +259,23 @@ mod tests {
         assert_eq!(map(6), (7, 8));
         assert_eq!(map(8), (8, 8));
         assert_eq!(map(10), (10, 10));
+    }
+
+    #[test]
+    fn the_parts_of_a_split_set_make_what_the_whole_does() {
+        let text = Text::from("abcdef");
+        let all = [(0..2, ""), (2..2, "+"), (2..3, "CC"), (6..6, "!")];
+        let all = all.map(|(range, text)| Change::new(range, text)).to_vec();
+        let set = ChangeSet::new(6, all).unwrap();
+        for picked in [&[][..], &[0], &[1], &[2], &[0, 3], &[1, 2], &[0, 1, 2, 3]] {
+            let (some, others) = set.split(picked);
+            assert_eq!(
+                (some.changes().len(), others.changes().len()),
+                (picked.len(), 4 - picked.len())
+            );
+            let after = some.apply(&text).unwrap();
+            assert_eq!(others.apply(&after).unwrap(), set.apply(&text).unwrap());
+        }
     }
 
     #[test]

@@ -6,7 +6,7 @@
 use crate::{Change, ChangeSet, LengthMismatch};
 
 /// A step through the old and new text of a change set.
-enum Op<'a> {
+enum TextOp<'a> {
     Keep(usize),
     Delete(usize),
     Insert(&'a str),
@@ -21,34 +21,34 @@ impl ChangeSet {
         }
         let (mut firsts, mut seconds) = (ops(self), ops(next));
         let (mut first, mut second) = (firsts.next(), seconds.next());
-        let mut out = Builder::default();
+        let mut out = ChangeSetBuilder::default();
         loop {
             (first, second) = match (first, second) {
                 (None, None) => break,
-                (Some(Op::Delete(n)), s) => {
+                (Some(TextOp::Delete(n)), s) => {
                     out.delete(n);
                     (firsts.next(), s)
                 }
-                (f, Some(Op::Insert(text))) => {
+                (f, Some(TextOp::Insert(text))) => {
                     out.insert(text);
                     (f, seconds.next())
                 }
-                (Some(Op::Keep(n)), Some(Op::Keep(m))) => {
+                (Some(TextOp::Keep(n)), Some(TextOp::Keep(m))) => {
                     out.keep(n.min(m));
-                    rest(&mut firsts, &mut seconds, Op::Keep(n), Op::Keep(m), n, m)
+                    rest(&mut firsts, &mut seconds, TextOp::Keep(n), TextOp::Keep(m), n, m)
                 }
-                (Some(Op::Keep(n)), Some(Op::Delete(m))) => {
+                (Some(TextOp::Keep(n)), Some(TextOp::Delete(m))) => {
                     out.delete(n.min(m));
-                    rest(&mut firsts, &mut seconds, Op::Keep(n), Op::Delete(m), n, m)
+                    rest(&mut firsts, &mut seconds, TextOp::Keep(n), TextOp::Delete(m), n, m)
                 }
-                (Some(Op::Insert(text)), Some(Op::Keep(m))) => {
+                (Some(TextOp::Insert(text)), Some(TextOp::Keep(m))) => {
                     out.insert(text.get(..m).unwrap_or(text));
                     let n = text.len();
-                    rest(&mut firsts, &mut seconds, Op::Insert(text), Op::Keep(m), n, m)
+                    rest(&mut firsts, &mut seconds, TextOp::Insert(text), TextOp::Keep(m), n, m)
                 }
-                (Some(Op::Insert(text)), Some(Op::Delete(m))) => {
+                (Some(TextOp::Insert(text)), Some(TextOp::Delete(m))) => {
                     let n = text.len();
-                    rest(&mut firsts, &mut seconds, Op::Insert(text), Op::Delete(m), n, m)
+                    rest(&mut firsts, &mut seconds, TextOp::Insert(text), TextOp::Delete(m), n, m)
                 }
                 // The lengths agree, so neither stream ends while the other still has old text to walk.
                 (Some(_), None) | (None, Some(_)) => break,
@@ -79,30 +79,30 @@ impl ChangeSet {
     }
 }
 
-/// What is left of both steps after `min(n, m)` bytes of each were walked.
+/// Rests of both steps after `min(n, m)` bytes of each were walked.
 fn rest<'a>(
-    firsts: &mut impl Iterator<Item = Op<'a>>,
-    seconds: &mut impl Iterator<Item = Op<'a>>,
-    first: Op<'a>,
-    second: Op<'a>,
+    firsts: &mut impl Iterator<Item = TextOp<'a>>,
+    seconds: &mut impl Iterator<Item = TextOp<'a>>,
+    first: TextOp<'a>,
+    second: TextOp<'a>,
     n: usize,
     m: usize,
-) -> (Option<Op<'a>>, Option<Op<'a>>) {
+) -> (Option<TextOp<'a>>, Option<TextOp<'a>>) {
     let walked = n.min(m);
     let first = if n == walked { firsts.next() } else { Some(skip(first, walked)) };
     let second = if m == walked { seconds.next() } else { Some(skip(second, walked)) };
     (first, second)
 }
 
-fn skip(op: Op<'_>, n: usize) -> Op<'_> {
+fn skip(op: TextOp<'_>, n: usize) -> TextOp<'_> {
     match op {
-        Op::Keep(len) => Op::Keep(len - n),
-        Op::Delete(len) => Op::Delete(len - n),
-        Op::Insert(text) => Op::Insert(text.get(n..).unwrap_or_default()),
+        TextOp::Keep(len) => TextOp::Keep(len - n),
+        TextOp::Delete(len) => TextOp::Delete(len - n),
+        TextOp::Insert(text) => TextOp::Insert(text.get(n..).unwrap_or_default()),
     }
 }
 
-fn ops(set: &ChangeSet) -> impl Iterator<Item = Op<'_>> {
+fn ops(set: &ChangeSet) -> impl Iterator<Item = TextOp<'_>> {
     let mut at = 0;
     let tail = set.before_len() - set.changes().last().map_or(0, |last| last.range.end);
     set.changes()
@@ -110,24 +110,28 @@ fn ops(set: &ChangeSet) -> impl Iterator<Item = Op<'_>> {
         .flat_map(move |change| {
             let keep = change.range.start - at;
             at = change.range.end;
-            [Op::Keep(keep), Op::Delete(change.range.len()), Op::Insert(change.text.as_str())]
+            [
+                TextOp::Keep(keep),
+                TextOp::Delete(change.range.len()),
+                TextOp::Insert(change.text.as_str()),
+            ]
         })
-        .chain([Op::Keep(tail)])
+        .chain([TextOp::Keep(tail)])
         .filter(|op| match op {
-            Op::Keep(n) | Op::Delete(n) => *n > 0,
-            Op::Insert(text) => !text.is_empty(),
+            TextOp::Keep(n) | TextOp::Delete(n) => *n > 0,
+            TextOp::Insert(text) => !text.is_empty(),
         })
 }
 
 /// Collects steps into changes, joining what touches.
 #[derive(Default)]
-struct Builder {
+struct ChangeSetBuilder {
     changes: Vec<Change>,
     at: usize,
     open: bool,
 }
 
-impl Builder {
+impl ChangeSetBuilder {
     fn keep(&mut self, n: usize) {
         self.at += n;
         self.open = false;

@@ -1,4 +1,4 @@
-//! What lies on a disk, as text and back: encoding and byte order mark.
+//! Conversion of a disk's bytes to text and back: encoding and byte order mark.
 //!
 //! A buffer has neither: editors take the mark off and decode before they show a text. So a file's
 //! [`FileFormat`] is kept beside its text and put back when it is written.
@@ -24,7 +24,7 @@ pub enum Encoding {
 pub struct FileFormat {
     /// The encoding of its bytes.
     pub encoding: Encoding,
-    /// Whether it begins with a byte order mark.
+    /// True if it begins with a byte order mark.
     pub bom: bool,
 }
 

@@ -219,7 +219,7 @@ fn narrowed(
     (!o.is_empty() || !n.is_empty()).then(|| Change::new(start..start + o.len(), n))
 }
 
-/// Whether a change may begin or end at `at`: on a char boundary, and not between `\r` and `\n`, where a
+/// True if a change may begin or end at `at`: on a char boundary, and not between `\r` and `\n`, where a
 /// client has no position and an edit would be sent to another place.
 fn is_cut(text: &str, at: usize) -> bool {
     let byte = |at: usize| text.as_bytes().get(at).copied();

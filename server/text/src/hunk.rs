@@ -25,7 +25,7 @@ pub fn line_hunks(before: &Text, after: &Text, set: &ChangeSet) -> Vec<LineHunk>
     for (index, (change, new)) in set.changes().iter().zip(set.new_ranges()).enumerate() {
         let span = Span::of(before, after, &change.range, new, index);
         match spans.last_mut() {
-            // What lies between is kept, so both sides touch or neither does. The later end holds: what
+            // Text between is kept, so both sides touch or neither does. The later end holds: what
             // the earlier one took of its line is in the later one or was changed by it.
             Some(last) if span.before.start <= last.before.end => {
                 last.before.end = span.before.end;

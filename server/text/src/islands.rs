@@ -1,7 +1,7 @@
 //! Islands: text of hardly any letters that a difference keeps between two places where text was taken out.
 //!
-//! Blank lines, brackets and the shortest words are found again anywhere. What stood beside one would end up beside other text, so who
-//! follows places over a difference takes it for new. What a reader is shown keeps its islands.
+//! Blank lines, brackets and the shortest words are found again anywhere. What stood beside one would end up beside
+//! other text, so who follows places over a difference takes it for new. What a reader is shown keeps its islands.
 
 use crate::{Change, ChangeSet, Text, diff};
 

@@ -5,7 +5,7 @@
 //! the UTF-8 text unless its type says otherwise; a client's coordinates are a [`Position`], which only
 //! [`Coordinates`] can turn into bytes and back.
 //!
-//! Reading order: [`Text`], [`Coordinates`], [`ChangeSet`] (apply, invert, map, compose), [`Rebased`],
+//! Reading order: [`Text`], [`Coordinates`], [`ChangeSet`] (apply, invert, map, compose), [`Rebase`],
 //! [`diff()`] and [`coarse_diff`], [`LineHunk`], [`decode`] for what lies on a disk, and [`plain`] for words on a screen.
 
 mod change;
@@ -26,7 +26,7 @@ pub use diff::{diff, refine};
 pub use hunk::{LineHunk, line_hunks, unified};
 pub use islands::{coarse_diff, without_islands};
 pub use letters::refine_letters;
-pub use position::{Coordinates, LineEnds, Located, Position, PositionEncoding};
-pub use rebase::Rebased;
+pub use position::{ByteOffset, Coordinates, LineEnds, Position, PositionEncoding};
+pub use rebase::Rebase;
 pub use search::{LineEndSearch, find_all};
 pub use text::{ContentHash, Text};

@@ -36,7 +36,7 @@ impl Plain {
     }
 }
 
-/// Whether it turns the direction of the text behind it.
+/// True if it turns the direction of the text behind it.
 pub fn turns_text(c: char) -> bool {
     matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }

@@ -11,7 +11,7 @@ use crate::text::floor_in;
 use std::ops::Range;
 use str_indices::lines_crlf;
 
-/// What one unit of [`Position::character`] is.
+/// Unit of [`Position::character`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum PositionEncoding {
     /// Bytes of UTF-8.
@@ -51,7 +51,7 @@ impl Position {
 
 /// A byte offset found for a [`Position`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Located {
+pub struct ByteOffset {
     /// The offset, always on a char boundary of the text.
     pub byte: usize,
     /// False when the position did not exist in the text (past a line's or the text's end, or inside a
@@ -72,42 +72,44 @@ pub struct Coordinates {
 impl Coordinates {
     /// The byte offset of `position`. O(log n + line), or O(n) in a text with lone carriage returns under
     /// LSP's line rule.
-    pub fn position_to_byte(&self, text: &Text, position: Position) -> Located {
+    pub fn position_to_byte(&self, text: &Text, position: Position) -> ByteOffset {
         let (line, units) = (position.line as usize, position.character as usize);
         if self.slow(text) {
             return match self.line_start(text, line) {
                 Some(start) => self.walk(text, start, units),
-                None => Located { byte: text.len(), exact: false },
+                None => ByteOffset { byte: text.len(), exact: false },
             };
         }
         let Some((chunk, chunk_start, at)) = text.chunk_at_line(line) else {
-            return Located { byte: text.len(), exact: false };
+            return ByteOffset { byte: text.len(), exact: false };
         };
         // The usual case, ASCII up to the position, costs one walk down the tree and one scan.
         match chunk.as_bytes().get(at..at + units) {
-            Some(head) if is_plain(head) => Located { byte: chunk_start + at + units, exact: true },
+            Some(head) if is_plain(head) => {
+                ByteOffset { byte: chunk_start + at + units, exact: true }
+            }
             _ => self.walk(text, chunk_start + at, units),
         }
     }
 
     /// The offset `left` units after `at`, where a line starts. O(log n + left).
-    fn walk(&self, text: &Text, mut at: usize, mut left: usize) -> Located {
+    fn walk(&self, text: &Text, mut at: usize, mut left: usize) -> ByteOffset {
         while at < text.len() {
             let (chunk, chunk_start) = text.chunk_at(at);
             let rest = chunk.get(at - chunk_start..).unwrap_or_default();
             for (offset, char) in rest.char_indices() {
                 if left == 0 {
-                    return Located { byte: at + offset, exact: true };
+                    return ByteOffset { byte: at + offset, exact: true };
                 }
                 let units = self.units(char);
                 if self.ends_line(char) || units > left {
-                    return Located { byte: at + offset, exact: false };
+                    return ByteOffset { byte: at + offset, exact: false };
                 }
                 left -= units;
             }
             at = chunk_start + chunk.len();
         }
-        Located { byte: text.len(), exact: left == 0 }
+        ByteOffset { byte: text.len(), exact: left == 0 }
     }
 
     /// The position of `byte` (moved down to a char boundary, at most the text's length). O(log n + line),
@@ -187,7 +189,7 @@ impl Coordinates {
         self.line_ends == LineEnds::Lsp && text.lone_crs() > 0
     }
 
-    /// Whether `char` starts a line end.
+    /// True if `char` starts a line end.
     fn ends_line(&self, char: char) -> bool {
         char == '\n' || (char == '\r' && self.line_ends == LineEnds::Lsp)
     }
@@ -229,7 +231,7 @@ fn line_of(text: &Text, byte: usize) -> (usize, usize) {
     (line, start)
 }
 
-/// Whether `bytes` are ASCII without a line end, so that bytes, code units and chars are the same.
+/// True if `bytes` are ASCII without a line end, so that bytes, code units and chars are the same.
 fn is_plain(bytes: &[u8]) -> bool {
     bytes.iter().all(|byte| byte.is_ascii() && *byte != b'\n' && *byte != b'\r')
 }
@@ -258,7 +260,7 @@ mod tests {
             let c = coordinates(encoding, LineEnds::Lsp);
             assert_eq!(c.byte_to_position(&text, 5), Position::new(0, character));
             let found = c.position_to_byte(&text, Position::new(0, character));
-            assert_eq!(found, Located { byte: 5, exact: true });
+            assert_eq!(found, ByteOffset { byte: 5, exact: true });
         }
     }
 
@@ -267,12 +269,12 @@ mod tests {
         let text = Text::from("a😀\r\nb");
         let c = coordinates(PositionEncoding::Utf16, LineEnds::Lsp);
         let at = |line, character| c.position_to_byte(&text, Position::new(line, character));
-        assert_eq!(at(0, 2), Located { byte: 1, exact: false }, "inside the pair");
-        assert_eq!(at(0, 3), Located { byte: 5, exact: true });
-        assert_eq!(at(0, 4), Located { byte: 5, exact: false }, "past the line");
-        assert_eq!(at(7, 0), Located { byte: text.len(), exact: false }, "past the text");
-        assert_eq!(at(1, 1), Located { byte: 8, exact: true });
-        assert_eq!(at(1, u32::MAX), Located { byte: 8, exact: false });
+        assert_eq!(at(0, 2), ByteOffset { byte: 1, exact: false }, "inside the pair");
+        assert_eq!(at(0, 3), ByteOffset { byte: 5, exact: true });
+        assert_eq!(at(0, 4), ByteOffset { byte: 5, exact: false }, "past the line");
+        assert_eq!(at(7, 0), ByteOffset { byte: text.len(), exact: false }, "past the text");
+        assert_eq!(at(1, 1), ByteOffset { byte: 8, exact: true });
+        assert_eq!(at(1, u32::MAX), ByteOffset { byte: 8, exact: false });
     }
 
     #[test]
@@ -291,7 +293,7 @@ mod tests {
         );
         assert_eq!(
             lsp.position_to_byte(&text, Position::new(3, 0)),
-            Located { byte: 7, exact: true }
+            ByteOffset { byte: 7, exact: true }
         );
     }
 }

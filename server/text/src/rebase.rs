@@ -9,16 +9,16 @@ use crate::{Change, ChangeSet, LengthMismatch};
 
 /// The outcome of [`ChangeSet::rebase`]. Indexes are into the changes of the rebased set (mine), ascending.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Rebased {
+pub struct Rebase {
     /// Mine, `C → D`: what survives, in its new place.
     pub mine: ChangeSet,
     /// Theirs, `B' → D`, where B' is A with mine's surviving and melted changes.
     pub theirs: ChangeSet,
     /// For each change of `mine`, its index before.
     pub kept: Vec<usize>,
-    /// Those of mine that theirs reaches into.
+    /// Changes of mine that theirs reaches into.
     pub conflicts: Vec<usize>,
-    /// Those of mine that theirs makes as well.
+    /// Changes of mine that theirs makes as well.
     pub melted: Vec<usize>,
 }
 
@@ -49,9 +49,9 @@ fn order(mine: &Change, theirs: &Change) -> Order {
     }
 }
 
-/// What becomes of one of mine.
+/// Fate of one change of mine.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Fate {
+enum ChangeFate {
     Kept,
     Conflict,
     /// Theirs made it too: the index among theirs.
@@ -61,42 +61,42 @@ enum Fate {
 impl ChangeSet {
     /// Brings `self` (mine, `A → B`) over `theirs` (`A → C`). O(changes of both), but for many insertions at
     /// one place, which are compared each with each.
-    pub fn rebase(&self, theirs: &ChangeSet) -> Result<Rebased, LengthMismatch> {
+    pub fn rebase(&self, theirs: &ChangeSet) -> Result<Rebase, LengthMismatch> {
         if self.before_len() != theirs.before_len() {
             return Err(LengthMismatch { expected: self.before_len(), found: theirs.before_len() });
         }
         let fates = self.fates(theirs);
-        let at = |wanted: fn(&Fate) -> bool| {
+        let at = |wanted: fn(&ChangeFate) -> bool| {
             let found = fates.iter().enumerate().filter(move |(_, fate)| wanted(fate));
             found.map(|(index, _)| index).collect::<Vec<_>>()
         };
-        let kept = at(|fate| *fate == Fate::Kept);
-        let conflicts = at(|fate| *fate == Fate::Conflict);
-        let melted = at(|fate| matches!(fate, Fate::Melted(_)));
+        let kept = at(|fate| *fate == ChangeFate::Kept);
+        let conflicts = at(|fate| *fate == ChangeFate::Conflict);
+        let melted = at(|fate| matches!(fate, ChangeFate::Melted(_)));
         let (mine, theirs) = self.merged(theirs, &fates);
-        Ok(Rebased { mine, theirs, kept, conflicts, melted })
+        Ok(Rebase { mine, theirs, kept, conflicts, melted })
     }
 
-    /// What becomes of each of mine. Both lists are sorted, so a window slides over theirs.
-    fn fates(&self, theirs: &ChangeSet) -> Vec<Fate> {
+    /// Fates of my changes. Both lists are sorted, so a window slides over theirs.
+    fn fates(&self, theirs: &ChangeSet) -> Vec<ChangeFate> {
         let (mut window, mut unmelted) = (0, 0);
         let fate = |mine: &Change| {
             while theirs.changes().get(window).is_some_and(|t| t.range.end < mine.range.start) {
                 window += 1;
             }
             let near = theirs.changes().iter().enumerate().skip(window);
-            let mut fate = Fate::Kept;
+            let mut fate = ChangeFate::Kept;
             for (index, t) in near.take_while(|(_, t)| t.range.start <= mine.range.end) {
                 match order(mine, t) {
-                    Order::Overlap => return Fate::Conflict,
+                    Order::Overlap => return ChangeFate::Conflict,
                     // One of theirs melts with one of mine, and in order: pairs must not cross.
-                    Order::Same if fate == Fate::Kept && index >= unmelted => {
-                        fate = Fate::Melted(index);
+                    Order::Same if fate == ChangeFate::Kept && index >= unmelted => {
+                        fate = ChangeFate::Melted(index);
                     }
                     Order::Same | Order::MineFirst | Order::TheirsFirst => {}
                 }
             }
-            if let Fate::Melted(index) = fate {
+            if let ChangeFate::Melted(index) = fate {
                 unmelted = index + 1;
             }
             fate
@@ -105,12 +105,13 @@ impl ChangeSet {
     }
 
     /// Mine in C and theirs in B'. All that is in D is walked once in its order, so that both agree on it.
-    fn merged(&self, theirs: &ChangeSet, fates: &[Fate]) -> (ChangeSet, ChangeSet) {
-        let mut mine = self.changes().iter().zip(fates).filter(|(_, f)| **f != Fate::Conflict);
+    fn merged(&self, theirs: &ChangeSet, fates: &[ChangeFate]) -> (ChangeSet, ChangeSet) {
+        let mut mine =
+            self.changes().iter().zip(fates).filter(|(_, f)| **f != ChangeFate::Conflict);
         let mut others = theirs.changes().iter().enumerate();
         let mut pairs = fates.iter().filter_map(|fate| match fate {
-            Fate::Melted(pair) => Some(*pair),
-            Fate::Kept | Fate::Conflict => None,
+            ChangeFate::Melted(pair) => Some(*pair),
+            ChangeFate::Kept | ChangeFate::Conflict => None,
         });
         let mut next_pair = pairs.next();
         let (mut next_mine, mut next_theirs) = (mine.next(), others.next());
@@ -119,13 +120,13 @@ impl ChangeSet {
         let (mut mine_in_c, mut theirs_in_b) = (Vec::new(), Vec::new());
         loop {
             match (next_mine, next_theirs) {
-                (Some((m, Fate::Melted(pair))), Some((index, _))) if index == *pair => {
+                (Some((m, ChangeFate::Melted(pair))), Some((index, _))) if index == *pair => {
                     in_b += m.delta();
                     in_c += m.delta();
                     next_pair = pairs.next();
                     (next_mine, next_theirs) = (mine.next(), others.next());
                 }
-                (Some((m, Fate::Kept)), t)
+                (Some((m, ChangeFate::Kept)), t)
                     if t.is_none_or(|(index, t)| {
                         next_pair == Some(index) || order(m, t) == Order::MineFirst
                     }) =>
@@ -149,7 +150,7 @@ impl ChangeSet {
         )
     }
 
-    /// Whether this set (`A → C`) leaves the changed places of `edit` (`A → B`) alone, so that `edit` could
+    /// True if this set (`A → C`) leaves the changed places of `edit` (`A → B`) alone, so that `edit` could
     /// still be made in C.
     pub fn leaves_alone(&self, ranges: impl IntoIterator<Item = std::ops::Range<usize>>) -> bool {
         !ranges.into_iter().any(|range| self.reaches_inside(&range))
@@ -177,8 +178,8 @@ fn shifted(change: &Change, shift: isize) -> Change {
     }
 }
 
-impl Rebased {
-    /// Whether every change of mine survived or was made by theirs.
+impl Rebase {
+    /// True if every change of mine survived or was made by theirs.
     pub fn is_clean(&self) -> bool {
         self.conflicts.is_empty()
     }

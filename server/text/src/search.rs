@@ -47,7 +47,7 @@ pub fn find_all<'a>(
 struct Matches<'a, C> {
     chunks: C,
     finder: Finder<'a>,
-    /// Whether line ends become one line feed in the window.
+    /// True if line ends become one line feed in the window.
     aside: bool,
     window: Vec<u8>,
     /// Where in the window to search on.
@@ -88,7 +88,8 @@ impl<'a, C: Iterator<Item = &'a str>> Iterator for Matches<'a, C> {
                 self.from = start + needle;
                 return Some(self.in_text(start)..self.in_text(self.from));
             }
-            // What may still begin here is shorter than the needle; all before it is done with.
+            // A match that may still begin here is shorter than the needle; all before it is done
+            // with.
             let done = self.from.max((self.window.len() + 1).saturating_sub(needle));
             self.from = 0;
             self.base = self.in_text(done);

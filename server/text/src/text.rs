@@ -43,7 +43,7 @@ impl Text {
         self.body.len()
     }
 
-    /// Whether there is no text at all. O(1).
+    /// True if there is no text at all. O(1).
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -178,7 +178,7 @@ impl Text {
         ContentHash(hasher.digest128())
     }
 
-    /// Whether the two texts are equal when `\r\n` and lone `\r` count as `\n`. O(n).
+    /// True if the two texts are equal when `\r\n` and lone `\r` count as `\n`. O(n).
     pub fn equal_but_line_ends(&self, other: &Text) -> bool {
         if self.crs == 0 && other.crs == 0 {
             return self == other;

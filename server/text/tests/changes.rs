@@ -19,7 +19,7 @@ fn text() -> impl Strategy<Value = String> {
     prop::collection::vec(char, 0..16).prop_map(|chars| chars.concat())
 }
 
-/// What is inserted: few different texts, so that both sides often make the same change.
+/// Inserted texts: few different ones, so that both sides often make the same change.
 fn new_text() -> impl Strategy<Value = &'static str> {
     prop::sample::select(vec!["", "", "x", "y", "x\n", "é", "long 😀 text\n", "\r\n"])
 }
@@ -94,7 +94,7 @@ fn same_order(a: &[Tag], b: &[Tag]) -> bool {
     a.iter().filter(|t| in_b.contains(t)).eq(b.iter().filter(|t| in_a.contains(t)))
 }
 
-/// Whether theirs reaches inside mine: they share bytes, or one inserts strictly inside the other.
+/// True if theirs reaches inside mine: they share bytes, or one inserts strictly inside the other.
 fn reaches(m: &Range<usize>, t: &Range<usize>) -> bool {
     m.start < t.end && t.start < m.end
 }
@@ -154,7 +154,7 @@ proptest! {
         prop_assert_eq!(&left, &right);
         let all = ChangeSet::compose_all(&[first.clone(), second.clone(), third.clone()]);
         prop_assert_eq!(all.unwrap().unwrap(), left);
-        // What no change comes near of maps through both as through the one.
+        // An offset that no change comes near of maps through both as through the one.
         for at in (0..=before.len()).filter(|at| !first.touches(&(*at..*at))) {
             let once = first.map_offset(at, Bias::Before);
             if !second.touches(&(once..once)) {

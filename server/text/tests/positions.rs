@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "tests may be blunt")]
 
 use proptest::prelude::*;
-use ropewalk_text::{Coordinates, LineEnds, Located, Position, PositionEncoding, Text};
+use ropewalk_text::{ByteOffset, Coordinates, LineEnds, Position, PositionEncoding, Text};
 
 const ENCODINGS: [PositionEncoding; 3] =
     [PositionEncoding::Utf8, PositionEncoding::Utf16, PositionEncoding::Utf32];
@@ -88,7 +88,7 @@ fn check(string: &str, c: Coordinates) {
     for (position, byte) in &exact {
         assert_eq!(c.byte_to_position(&text, *byte), *position, "{c:?} at {byte}");
         let found = c.position_to_byte(&text, *position);
-        assert_eq!(found, Located { byte: *byte, exact: true }, "{c:?} {position:?}");
+        assert_eq!(found, ByteOffset { byte: *byte, exact: true }, "{c:?} {position:?}");
     }
     let lines = c.byte_to_position(&text, text.len()).line;
     assert_eq!(c.line_count(&text), lines as usize + 1);
@@ -102,14 +102,14 @@ fn check(string: &str, c: Coordinates) {
                 .iter()
                 .filter(|(p, _)| p.line == asked.line && p.character <= asked.character)
                 .max()
-                .map(|(p, byte)| Located { byte: *byte, exact: *p == asked });
+                .map(|(p, byte)| ByteOffset { byte: *byte, exact: *p == asked });
             assert_eq!(Some(found), nearest, "{c:?} {asked:?} from {byte}");
         }
     }
     for line in [lines + 1, lines + 2, u32::MAX] {
         for character in [0, 1, u32::MAX] {
             let found = c.position_to_byte(&text, Position::new(line, character));
-            assert_eq!(found, Located { byte: text.len(), exact: false });
+            assert_eq!(found, ByteOffset { byte: text.len(), exact: false });
         }
     }
     for line in 0..=lines {
@@ -153,7 +153,7 @@ fn check_bounded(string: &str, c: Coordinates) {
         let Some(position) = position else { continue };
         assert_eq!(c.byte_to_position(&text, byte), position, "{c:?} at {byte}");
         let found = c.position_to_byte(&text, position);
-        assert_eq!(found, Located { byte, exact: true }, "{c:?} {position:?}");
+        assert_eq!(found, ByteOffset { byte, exact: true }, "{c:?} {position:?}");
     }
 }
 

@@ -26,7 +26,7 @@ fn clamped(string: &str, range: &Range<usize>) -> Range<usize> {
     start..floor(string, range.end).max(start)
 }
 
-/// What positions and search build on, and ropey documents of its chunks.
+/// Law that positions and search build on, and ropey documents of its chunks.
 fn no_chunk_splits_a_pair(text: &Text) {
     let chunks: Vec<&str> = text.chunks().collect();
     assert!(chunks.windows(2).all(|two| match two {

@@ -30,23 +30,23 @@ const LONGEST: Duration = Duration::from_secs(600);
 /// The longest time a command in the background may take.
 const LONGEST_IN_BACKGROUND: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// What the model gives.
+/// Input of a call.
 #[derive(Deserialize, JsonSchema, Debug)]
-pub struct Input {
+pub struct BashInput {
     /// The command.
     command: String,
     /// The folder to run in; the first root if left out.
     cwd: Option<String>,
     /// Seconds until it is killed; 120 if left out, none in the background.
     timeout: Option<u32>,
-    /// Whether it needs the network, or the host's localhost; the user is asked.
+    /// True if it needs the network, or the host's localhost; the user is asked.
     network: Option<bool>,
-    /// Whether it runs on beside the calls that follow, as a server or a long build does. Its end is told to you.
+    /// True if it runs on beside the calls that follow, as a server or a long build does. Its end is told to you.
     background: Option<bool>,
 }
 
 impl TypedTool for Bash {
-    type Input = Input;
+    type Input = BashInput;
     const NAME: &'static str = "bash";
     const DESCRIPTION: &'static str = "Runs a shell command on the files as they are on disk: unsaved text and unpublished changes are not there. No input, no terminal. Each call is a new shell; processes it leaves running are ended.";
     const EFFECT: Effect = Effect::Execute;
@@ -64,16 +64,17 @@ impl TypedTool for Bash {
         words.to_owned()
     }
 
-    fn subject(&self, input: &Input) -> Subject {
+    fn subject(&self, input: &BashInput) -> Subject {
         Subject {
             title: input.command.clone(),
             command: Some(input.command.clone()),
             paths: input.cwd.iter().cloned().collect(),
             network: input.network.unwrap_or_default(),
+            ..Subject::default()
         }
     }
 
-    fn run(&self, input: Input, context: Context) -> BoxFuture<'static, ToolOutput> {
+    fn run(&self, input: BashInput, context: Context) -> BoxFuture<'static, ToolOutput> {
         let runner = self.runner.clone();
         Box::pin(
             async move { bash(&*runner, input, context).await.unwrap_or_else(|failure| failure) },
@@ -83,7 +84,7 @@ impl TypedTool for Bash {
 
 async fn bash(
     runner: &dyn CommandRunner,
-    input: Input,
+    input: BashInput,
     context: Context,
 ) -> Result<ToolOutput, ToolOutput> {
     let view = context.view.clone();

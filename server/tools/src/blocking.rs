@@ -1,6 +1,6 @@
 //! Work that blocks: reading files and walking folders, on a thread of its own.
 //!
-//! A thread can't be stopped from outside, so long work asks its [`Stop`] now and then.
+//! A thread can't be stopped from outside, so long work asks its [`StopSignal`] now and then.
 
 use crate::tool::ToolOutput;
 use futures::future::BoxFuture;
@@ -9,10 +9,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Says whether anybody still waits for the work.
 #[derive(Clone, Debug, Default)]
-pub struct Stop(Arc<AtomicBool>);
+pub struct StopSignal(Arc<AtomicBool>);
 
-impl Stop {
-    /// Whether the call was dropped.
+impl StopSignal {
+    /// True if the call was dropped.
     pub fn is_set(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
@@ -24,7 +24,7 @@ impl Stop {
 }
 
 /// Sets the flag when the future that waits is dropped.
-struct SetOnDrop(Stop);
+struct SetOnDrop(StopSignal);
 
 impl Drop for SetOnDrop {
     fn drop(&mut self) {
@@ -34,9 +34,9 @@ impl Drop for SetOnDrop {
 
 /// Runs `work` on a thread for blocking work.
 pub async fn on_thread<T: Send + 'static>(
-    work: impl FnOnce(&Stop) -> Result<T, ToolOutput> + Send + 'static,
+    work: impl FnOnce(&StopSignal) -> Result<T, ToolOutput> + Send + 'static,
 ) -> Result<T, ToolOutput> {
-    let stop = Stop::default();
+    let stop = StopSignal::default();
     let _set = SetOnDrop(stop.clone());
     tokio::task::spawn_blocking(move || work(&stop)).await.unwrap_or_else(|error| {
         tracing::error!(%error, "a tool's work was lost");
@@ -46,7 +46,7 @@ pub async fn on_thread<T: Send + 'static>(
 
 /// A tool's whole work on such a thread. A failure in it (`Err`) is a result as well as a success is.
 pub(crate) fn blocking(
-    work: impl FnOnce(&Stop) -> Result<ToolOutput, ToolOutput> + Send + 'static,
+    work: impl FnOnce(&StopSignal) -> Result<ToolOutput, ToolOutput> + Send + 'static,
 ) -> BoxFuture<'static, ToolOutput> {
     Box::pin(async move { on_thread(work).await.unwrap_or_else(|failure| failure) })
 }

@@ -55,13 +55,13 @@ impl Bounds {
 pub struct Bounded {
     /// The start of the text; the whole text when nothing was left out.
     pub head: String,
-    /// What is missing between head and tail, if anything.
+    /// The cut between head and tail, if there is one.
     pub gap: Option<Gap>,
     /// The end of the text; empty when nothing was left out.
     pub tail: String,
 }
 
-/// What was left out of a text.
+/// The part that was left out of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Gap {
     /// The `char`s that are missing.

@@ -1,19 +1,13 @@
-//! What a shell command would run, and whether any of it is dangerous whatever the mode.
+//! Reads a shell command, and denies the few that do harm whatever the mode.
 //!
-//! A command is parsed by tree-sitter's bash grammar into its simple commands, through the
-//! programs that start other programs (`env`, `timeout`, `xargs`, `find -exec`, …) and the strings
-//! that shells read (`bash -c`, `eval`, heredocs, `echo … | sh`), as far as the words can be seen
-//! in the text. The judgement is made on those commands, so a dangerous word that is only data
-//! passes.
-//!
-//! Deliberately not here: containment (which paths a command may touch), rules and modes, which are
-//! policy's; and what other languages do (`python -c …`). This is a guard against accidents and
-//! plain tricks, not a sandbox: whoever wants to hide a command from a reader can.
+//! Only plain commands joined by `&&`, `||`, `;`, `|` and line ends are read, through the programs that start
+//! others (`env`, `timeout`, `xargs`, `sh -c`, …). Variables, substitutions, heredocs, loops and the like are not:
+//! policy asks about them. This guards against accidents; the sandbox is the wall.
 
-mod programs;
+mod paths;
+mod reader;
 mod rules;
-mod script;
-mod wipes;
+mod starts;
 mod words;
 
 use std::fmt;
@@ -28,12 +22,6 @@ pub const MAX_COMMAND_BYTES: usize = 128 * 1024 - 1;
 /// Why `ropewalk` is not started inside of a command, and what to do instead.
 pub const INSIDE_OF_ITSELF: &str = "ropewalk can't be run inside of a command that its own agent runs. To hand a piece of work to another agent, use the tool task";
 
-/// How deep commands may nest, in syntax and in scripts within scripts.
-const MAX_DEPTH: usize = 160;
-
-/// The most simple commands one command may hold.
-const MAX_SIMPLE_COMMANDS: usize = 20_000;
-
 /// Why a command is refused whatever the mode; its `Display` names the part of the command.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Danger {
@@ -41,27 +29,27 @@ pub enum Danger {
     #[error("{part}: it asks for another user's rights. Do it without, or tell the user to run it")]
     Privilege {
         /// The simple command.
-        part: Part,
+        part: Excerpt,
     },
     /// It ends, restarts or suspends the machine or everything the user runs.
     #[error("{part}: it stops the machine or everything that runs on it")]
     Power {
         /// The simple command.
-        part: Part,
+        part: Excerpt,
     },
     /// It deletes, moves or changes the rights of a whole system or home folder.
     #[error("{part}: it would take away {target}. Name the exact files inside the project")]
     Wipe {
         /// The simple command.
-        part: Part,
-        /// What would be lost, in words.
+        part: Excerpt,
+        /// The loss, in words.
         target: String,
     },
     /// It writes to a device as a whole.
     #[error("{part}: it writes to the raw device {device}. Work on an image file")]
     RawDevice {
         /// The simple command.
-        part: Part,
+        part: Excerpt,
         /// The device as the command names it.
         device: String,
     },
@@ -69,13 +57,13 @@ pub enum Danger {
     #[error("{part}: it starts itself again and again without end (a fork bomb)")]
     ForkBomb {
         /// The definition or command.
-        part: Part,
+        part: Excerpt,
     },
     /// It starts this very program inside of a command.
     #[error("{part}: {INSIDE_OF_ITSELF}")]
     Itself {
         /// The simple command.
-        part: Part,
+        part: Excerpt,
     },
     /// It can't be read, so it is not known to be dangerous: policy should ask.
     #[error(transparent)]
@@ -83,7 +71,7 @@ pub enum Danger {
 }
 
 impl Danger {
-    /// Whether this is certain enough to deny; `false` only for [`Danger::Unknown`].
+    /// True if this is certain enough to deny; `false` only for [`Danger::Unknown`].
     #[must_use]
     pub fn denies(&self) -> bool {
         !matches!(self, Self::Unknown(_))
@@ -102,11 +90,11 @@ impl Danger {
 /// Why a command can't be taken apart.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum UnknownSyntax {
-    /// The grammar doesn't know this; the shell may.
-    #[error("the shell syntax at {near} is not understood, so what would run is not known")]
+    /// The text is not plain from here on, or starts something that is not followed.
+    #[error("{near} is no plain command, so what would run is not known")]
     Syntax {
-        /// The text where parsing failed, shortened.
-        near: Part,
+        /// The text where reading ended, shortened.
+        near: Excerpt,
     },
     /// More than [`MAX_COMMAND_BYTES`].
     #[error(
@@ -126,15 +114,15 @@ pub enum UnknownSyntax {
 
 /// A part of a command for a message: one line, at most 200 characters, in back quotes.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Part(String);
+pub struct Excerpt(String);
 
-impl Part {
+impl Excerpt {
     pub(crate) fn new(text: &str) -> Self {
         Self(preview(text, PREVIEW_CHARS))
     }
 }
 
-impl fmt::Display for Part {
+impl fmt::Display for Excerpt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "`{}`", self.0)
     }
@@ -142,56 +130,42 @@ impl fmt::Display for Part {
 
 /// The reason to refuse `command`, if there is one.
 ///
-/// The first certain danger in the order of the text wins; a text that can't be read throughout and
-/// shows none is [`Danger::Unknown`]. Pure; linear in the length of the command for practical ones,
-/// and bounded for all.
+/// A certain danger wins; a text that is not plain throughout and shows none is [`Danger::Unknown`]. Pure, and linear
+/// in the length of the command.
 #[must_use]
 pub fn dangerous(command: &str) -> Option<Danger> {
-    let script = script::read(command);
-    script.danger.clone().or_else(|| script.unknown.clone().map(Danger::Unknown))
+    let script = reader::read(command);
+    let bomb = script.fork_bomb.map(|part| Danger::ForkBomb { part });
+    rules::judge(&script.commands).or(bomb).or(script.unknown.map(Danger::Unknown))
+}
+
+/// True if a text that is not plain names a program of the table anywhere, or looks dangerous when it is cut at the
+/// signs of a shell. Policy then asks although a rule allows every command.
+#[must_use]
+pub(crate) fn is_suspect(command: &str) -> bool {
+    reader::read(command).unknown.is_some()
+        && (rules::names_danger(command) || rules::judge(&reader::guess(command)).is_some())
 }
 
 /// Every simple command that `command` would run, in the order of the text.
 ///
-/// A command that starts another is listed before it (`env A=1 make` gives itself and `make`), and
-/// so is one that is handed a script. A redirection of a compound command belongs to the last simple
-/// command in it. An allow rule must match every one of them, a deny rule any.
+/// A command that starts another is listed before it (`env A=1 make` gives itself and `make`), and so is one that is
+/// handed a script. An allow rule must match every one of them, a deny rule any.
 ///
 /// # Errors
-/// What can't be read throughout gives no list, since a list with gaps would mislead.
+/// A text that is not plain throughout gives no list, since a list with gaps would mislead.
 pub fn simple_commands(command: &str) -> Result<Vec<SimpleCommand>, UnknownSyntax> {
-    let script = script::read(command);
-    match &script.unknown {
-        Some(unknown) => Err(unknown.clone()),
-        None => Ok(script.commands.clone()),
-    }
+    let script = reader::read(command);
+    script.unknown.map_or(Ok(script.commands), Err)
 }
 
-/// Every simple command that could be read, and why that may not be all; for deny rules, which lose nothing by
+/// The commands that could be read or guessed, and why that may not be all; for deny rules, which lose nothing by
 /// a list with gaps.
 #[must_use]
 pub(crate) fn readable_commands(command: &str) -> (Vec<SimpleCommand>, Option<UnknownSyntax>) {
-    let readable = readable(command);
-    (readable.commands, readable.unknown)
-}
-
-/// What of a command can be read.
-pub(crate) struct Readable {
-    /// The simple commands in it.
-    pub(crate) commands: Vec<SimpleCommand>,
-    /// Why they may not be all.
-    pub(crate) unknown: Option<UnknownSyntax>,
-    /// True if a shell in it is given text that is known only when it runs (`curl … | sh`).
-    pub(crate) runs_unseen: bool,
-}
-
-/// Takes a command apart as far as that goes.
-#[must_use]
-pub(crate) fn readable(command: &str) -> Readable {
-    let script = script::read(command);
-    Readable {
-        commands: script.commands.clone(),
-        unknown: script.unknown.clone(),
-        runs_unseen: script.runs_unseen,
+    let mut script = reader::read(command);
+    if script.unknown.is_some() {
+        script.commands.extend(reader::guess(command));
     }
+    (script.commands, script.unknown)
 }

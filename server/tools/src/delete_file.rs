@@ -12,29 +12,29 @@ use serde::Deserialize;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct DeleteFile;
 
-/// What the model gives.
+/// Input of a call.
 #[derive(Deserialize, JsonSchema, Debug)]
-pub struct Input {
+pub struct DeleteFileInput {
     /// The file.
     path: String,
 }
 
 impl TypedTool for DeleteFile {
-    type Input = Input;
+    type Input = DeleteFileInput;
     const NAME: &'static str = "delete_file";
     const DESCRIPTION: &'static str = "Deletes one file.";
     const EFFECT: Effect = Effect::Write;
 
-    fn subject(&self, input: &Input) -> Subject {
+    fn subject(&self, input: &DeleteFileInput) -> Subject {
         Subject::path(&input.path)
     }
 
-    fn run(&self, input: Input, context: Context) -> BoxFuture<'static, ToolOutput> {
+    fn run(&self, input: DeleteFileInput, context: Context) -> BoxFuture<'static, ToolOutput> {
         blocking(move |_| delete(&input, &context))
     }
 }
 
-fn delete(input: &Input, context: &Context) -> Result<ToolOutput, ToolOutput> {
+fn delete(input: &DeleteFileInput, context: &Context) -> Result<ToolOutput, ToolOutput> {
     if let Some((place, target)) = link_itself(&context.view, &input.path)? {
         let (shown, target) = (&place.shown, target.display());
         let words = format!("Deleted {shown}, a link to {target}, which is left as it is");

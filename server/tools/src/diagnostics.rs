@@ -21,24 +21,24 @@ impl Diagnostics {
     }
 }
 
-/// What the model gives.
+/// Input of a call.
 #[derive(Deserialize, JsonSchema, Debug)]
-pub struct Input {
+pub struct DiagnosticsInput {
     /// A file; all files if left out.
     path: Option<String>,
 }
 
 impl TypedTool for Diagnostics {
-    type Input = Input;
+    type Input = DiagnosticsInput;
     const NAME: &'static str = "diagnostics";
     const DESCRIPTION: &'static str = "The editor's errors and warnings: for the user's text as it is, without your unpublished changes.";
     const EFFECT: Effect = Effect::Read;
 
-    fn subject(&self, input: &Input) -> Subject {
+    fn subject(&self, input: &DiagnosticsInput) -> Subject {
         input.path.as_deref().map(Subject::path).unwrap_or_default()
     }
 
-    fn run(&self, input: Input, context: Context) -> BoxFuture<'static, ToolOutput> {
+    fn run(&self, input: DiagnosticsInput, context: Context) -> BoxFuture<'static, ToolOutput> {
         let editor = self.editor.clone();
         Box::pin(
             async move { ask(&*editor, input, context).await.unwrap_or_else(|failure| failure) },
@@ -48,7 +48,7 @@ impl TypedTool for Diagnostics {
 
 async fn ask(
     editor: &dyn Editor,
-    input: Input,
+    input: DiagnosticsInput,
     context: Context,
 ) -> Result<ToolOutput, ToolOutput> {
     let doc = match input.path {

@@ -6,11 +6,11 @@ mod fold;
 mod nearest;
 mod plan;
 
-use crate::blocking::{Stop, blocking};
-use crate::files::{Found, bytes_in_file, text_to_edit};
+use crate::blocking::{StopSignal, blocking};
+use crate::files::{ViewText, bytes_in_file, text_to_edit};
 use crate::tool::{Context, Effect, Subject, ToolOutput, TypedTool};
 use futures::future::BoxFuture;
-use plan::{MOST, NoPlan, Plan, Which, plan};
+use plan::{EditPlan, MOST, NoPlan, OccurrenceChoice, plan};
 use ropewalk_text::Text;
 use ropewalk_workspace::{Proposal, ProposedChange};
 use schemars::JsonSchema;
@@ -20,14 +20,14 @@ use serde::Deserialize;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct EditFile;
 
-/// What the model gives.
+/// Input of a call.
 #[derive(Deserialize, JsonSchema, Debug)]
-pub struct Input {
+pub struct EditFileInput {
     /// The file.
     path: String,
     /// The text as it is now, exactly, without line numbers.
     old_text: String,
-    /// What replaces it.
+    /// The text that replaces it.
     new_text: String,
     /// Replace every occurrence.
     replace_all: Option<bool>,
@@ -36,30 +36,34 @@ pub struct Input {
 }
 
 impl TypedTool for EditFile {
-    type Input = Input;
+    type Input = EditFileInput;
     const NAME: &'static str = "edit_file";
     const DESCRIPTION: &'static str =
         "Replaces old_text by new_text in a file. White space counts; line ends are the file's.";
     const EFFECT: Effect = Effect::Write;
 
-    fn subject(&self, input: &Input) -> Subject {
+    fn subject(&self, input: &EditFileInput) -> Subject {
         Subject::path(&input.path)
     }
 
-    fn run(&self, input: Input, context: Context) -> BoxFuture<'static, ToolOutput> {
+    fn run(&self, input: EditFileInput, context: Context) -> BoxFuture<'static, ToolOutput> {
         blocking(move |stop| edit(&input, &context, stop))
     }
 }
 
-fn edit(input: &Input, context: &Context, stop: &Stop) -> Result<ToolOutput, ToolOutput> {
+fn edit(
+    input: &EditFileInput,
+    context: &Context,
+    stop: &StopSignal,
+) -> Result<ToolOutput, ToolOutput> {
     let which = match (input.replace_all, input.occurrence) {
         (Some(true), Some(_)) => {
             return Err(ToolOutput::error("give replace_all or occurrence, not both"));
         }
-        (Some(true), None) => Which::All,
+        (Some(true), None) => OccurrenceChoice::All,
         (_, Some(0)) => return Err(ToolOutput::error("occurrence counts from 1")),
-        (_, Some(occurrence)) => Which::Nth(occurrence as usize),
-        (_, None) => Which::Nth(1),
+        (_, Some(occurrence)) => OccurrenceChoice::Nth(occurrence as usize),
+        (_, None) => OccurrenceChoice::Nth(1),
     };
     if input.old_text.is_empty() {
         return Err(ToolOutput::error(
@@ -71,15 +75,16 @@ fn edit(input: &Input, context: &Context, stop: &Stop) -> Result<ToolOutput, Too
             "new_text holds a NUL character, so the file would be no text",
         ));
     }
-    let Found { place, text, format } = text_to_edit(&context.view, &input.path)?;
+    let ViewText { place, text, format } = text_to_edit(&context.view, &input.path)?;
     let shown = &place.shown;
     bytes_in_file(&Text::from(input.new_text.as_str()), format).map_err(|error| {
         ToolOutput::error(format_args!("{shown}: {error}; write it another way"))
     })?;
     let planned = plan(&text, &input.old_text, &input.new_text, which, stop);
-    let Plan { set, edited, others } = planned.map_err(|why| no_plan(why, shown, &text, input))?;
+    let EditPlan { set, edited, others } =
+        planned.map_err(|why| no_plan(why, shown, &text, input))?;
     let words = match which {
-        Which::All if edited.count > 1 => {
+        OccurrenceChoice::All if edited.count > 1 => {
             format!("Edited {shown} ({} places, in lines {edited})", edited.count)
         }
         _ if others.count == 0 => format!("Edited {shown} (line {edited})"),
@@ -91,7 +96,7 @@ fn edit(input: &Input, context: &Context, stop: &Stop) -> Result<ToolOutput, Too
     Ok(ToolOutput::proposing(words, vec![Proposal { place, change: ProposedChange::Edit(set) }]))
 }
 
-fn no_plan(why: NoPlan, shown: &str, text: &Text, input: &Input) -> ToolOutput {
+fn no_plan(why: NoPlan, shown: &str, text: &Text, input: &EditFileInput) -> ToolOutput {
     match why {
         NoPlan::Same => ToolOutput::error(format_args!(
             "old_text and new_text are equal (line ends aside), so there is nothing to change in {shown}"

@@ -8,13 +8,13 @@ use vte::{Parser, Perform};
 /// only what was printed last on a line remains. Tabs stay. O(length).
 #[must_use]
 pub fn strip_escapes(text: &str) -> String {
-    let mut page = Page { text: String::with_capacity(text.len()), line: 0, over: false };
+    let mut page = ScreenPage { text: String::with_capacity(text.len()), line: 0, over: false };
     let mut parser = Parser::new();
     parser.advance(&mut page, text.as_bytes());
     page.text
 }
 
-struct Page {
+struct ScreenPage {
     text: String,
     /// Where the last line starts, in bytes.
     line: usize,
@@ -22,7 +22,7 @@ struct Page {
     over: bool,
 }
 
-impl Perform for Page {
+impl Perform for ScreenPage {
     fn print(&mut self, c: char) {
         if std::mem::take(&mut self.over) {
             self.text.truncate(self.line);
@@ -47,7 +47,7 @@ impl Perform for Page {
     }
 }
 
-impl Page {
+impl ScreenPage {
     fn print_tab(&mut self) {
         if std::mem::take(&mut self.over) {
             self.text.truncate(self.line);

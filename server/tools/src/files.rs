@@ -1,15 +1,16 @@
-//! What the file tools share: finding a path in the view, and saying what is there instead.
+//! Functions that the file tools share: they find a path in the view, and say what is there instead.
 
 use crate::policy::is_sensitive;
 use crate::tool::ToolOutput;
 use ropewalk_text::Text;
 use ropewalk_text::decode::{Encoding, FileFormat, Unencodable, encode};
+use ropewalk_workspace::conversation::is_conversation;
 use ropewalk_workspace::disk::{FileError, FileKind};
-use ropewalk_workspace::{FileState, Place, Source, View};
+use ropewalk_workspace::{FileState, Place, TextSource, View};
 use std::path::PathBuf;
 
 /// A text in the view.
-pub(crate) struct Found {
+pub(crate) struct ViewText {
     pub(crate) place: Place,
     pub(crate) text: Text,
     pub(crate) format: FileFormat,
@@ -33,6 +34,10 @@ pub(crate) fn look_to_change(view: &View, path: &str) -> Result<(Place, FileStat
 /// Refuses what no tool changes, whatever the mode.
 pub(crate) fn may_change(view: &View, place: &Place) -> Result<(), ToolOutput> {
     not_of_git(view, place)?;
+    if is_conversation(&place.path) {
+        let path = place.shown.clone();
+        return Err(ToolOutput::error(FileError::OfConversation { path }));
+    }
     no_notebook(place)
 }
 
@@ -71,10 +76,10 @@ pub(crate) fn no_disguise(place: &Place, path: &str) -> Result<(), ToolOutput> {
 }
 
 /// The text at `path`, for changing it.
-pub(crate) fn text_to_edit(view: &View, path: &str) -> Result<Found, ToolOutput> {
+pub(crate) fn text_to_edit(view: &View, path: &str) -> Result<ViewText, ToolOutput> {
     let (place, state) = look_to_change(view, path)?;
     match state {
-        FileState::Text { text, format, .. } => Ok(Found { place, text, format }),
+        FileState::Text { text, format, .. } => Ok(ViewText { place, text, format }),
         FileState::Binary { len } => Err(ToolOutput::error(format_args!(
             "{} is a binary file ({len} bytes), not text; write_file can replace the whole of it",
             place.shown
@@ -83,13 +88,13 @@ pub(crate) fn text_to_edit(view: &View, path: &str) -> Result<Found, ToolOutput>
     }
 }
 
-/// Notebooks are open in an editor that tells us nothing of them, so what is in them is not known.
+/// An editor tells of a notebook's cells alone, each under a URI of its own; what it has of the rest is not known.
 fn no_notebook(place: &Place) -> Result<(), ToolOutput> {
     let is_notebook =
         place.path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("ipynb"));
     if is_notebook {
         return Err(ToolOutput::error(format_args!(
-            "{} is a notebook, and what an editor has of it can't be seen from here, so it is not written. Tell the user what to change in it",
+            "{} is a notebook, and what an editor has of it can't be seen from here, so it is not written. Cells among the open files are edited under their own names; else tell the user what to change in it",
             place.shown
         )));
     }
@@ -100,7 +105,7 @@ fn no_notebook(place: &Place) -> Result<(), ToolOutput> {
 pub(crate) fn no_untitled(place: &Place, what: &str) -> Result<(), ToolOutput> {
     if place.is_untitled() {
         return Err(ToolOutput::error(format_args!(
-            "{} is open in the editor and was never saved, so there is no file to {what}. Edit its text, or write a file of your own",
+            "{} is open in the editor and has no file of its own, so there is no file to {what}. Edit its text, or write a file of your own",
             place.shown
         )));
     }
@@ -123,13 +128,13 @@ pub(crate) fn refused(error: &FileError) -> ToolOutput {
     }
 }
 
-/// Whether the fork deleted the file or gave it another name.
+/// True if the fork deleted the file or gave it another name.
 pub(crate) fn was_taken_away(view: &View, place: &Place) -> bool {
     let entry = view.entries().get(&view.id_of(place, view.roots()));
     entry.is_some_and(|entry| entry.content.is_none())
 }
 
-/// Whether the fork gave the file another name.
+/// True if the fork gave the file another name.
 pub(crate) fn was_renamed(view: &View, place: &Place) -> bool {
     view.entries().get(&view.id_of(place, view.roots())).is_some_and(|entry| entry.away)
 }
@@ -181,7 +186,7 @@ fn similar_names(view: &View, place: &Place) -> Vec<String> {
     names.into_iter().take(3).map(|(_, name)| name).collect()
 }
 
-/// Whether a new file can be at `place` over the fork: not under a file of it, and not where it has a folder.
+/// Ok if a new file can be at `place` over the fork: not under a file of it, and not where it has a folder.
 pub(crate) fn fits_the_fork(view: &View, place: &Place) -> Result<(), ToolOutput> {
     for (id, entry) in view.entries() {
         let (Some(path), Some(_)) = (id.path(), &entry.content) else { continue };
@@ -204,17 +209,17 @@ pub(crate) fn fits_the_fork(view: &View, place: &Place) -> Result<(), ToolOutput
     Ok(())
 }
 
-/// What a reader should know of where a text comes from; empty when it is simply the disk's.
-pub(crate) fn source_words(view: &View, place: &Place, source: Source) -> &'static str {
+/// Words about where a text comes from; empty when it is simply the disk's.
+pub(crate) fn source_words(view: &View, place: &Place, source: TextSource) -> &'static str {
     let id = view.id_of(place, view.roots());
     let unsaved = view.buffers().get(&id).is_some_and(|seen| seen.dirty);
     match (source, unsaved) {
-        (Source::Fork, false) => "with changes that are not published yet",
-        (Source::Fork, true) => {
+        (TextSource::Fork, false) => "with changes that are not published yet",
+        (TextSource::Fork, true) => {
             "unsaved text of the editor, with changes that are not published yet"
         }
-        (Source::Buffer, true) => "unsaved text of the editor",
-        (Source::Buffer, false) | (Source::Disk, _) => "",
+        (TextSource::Buffer, true) => "unsaved text of the editor",
+        (TextSource::Buffer, false) | (TextSource::Disk, _) => "",
     }
 }
 

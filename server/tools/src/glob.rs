@@ -1,6 +1,6 @@
 //! `glob`: files by their names.
 
-use crate::blocking::{Stop, blocking};
+use crate::blocking::{StopSignal, blocking};
 use crate::bounds::bound;
 use crate::names::files_named;
 use crate::tool::{Context, Effect, Subject, ToolOutput, TypedTool};
@@ -15,9 +15,9 @@ pub struct Glob;
 /// The most files that are named.
 const MOST_FILES: usize = 1_000;
 
-/// What the model gives.
+/// Input of a call.
 #[derive(Deserialize, JsonSchema, Debug)]
-pub struct Input {
+pub struct GlobInput {
     /// As in src/**/*.rs; without a slash, names in any folder.
     pattern: String,
     /// The folder to look in; all roots if left out.
@@ -25,21 +25,21 @@ pub struct Input {
 }
 
 impl TypedTool for Glob {
-    type Input = Input;
+    type Input = GlobInput;
     const NAME: &'static str = "glob";
     const DESCRIPTION: &'static str = "Finds files by name, sorted; ignored files are left out.";
     const EFFECT: Effect = Effect::Read;
 
-    fn subject(&self, input: &Input) -> Subject {
+    fn subject(&self, input: &GlobInput) -> Subject {
         Subject::search(&input.pattern, input.path.as_deref())
     }
 
-    fn run(&self, input: Input, context: Context) -> BoxFuture<'static, ToolOutput> {
+    fn run(&self, input: GlobInput, context: Context) -> BoxFuture<'static, ToolOutput> {
         blocking(move |stop| glob(&input, &context, stop))
     }
 }
 
-fn glob(input: &Input, context: &Context, stop: &Stop) -> Result<ToolOutput, ToolOutput> {
+fn glob(input: &GlobInput, context: &Context, stop: &StopSignal) -> Result<ToolOutput, ToolOutput> {
     let path = input.path.as_deref();
     let files = files_named(&context.view, path, Some(&input.pattern), stop)?;
     let files = files.filter(|file| !file.place.is_untitled());

@@ -4,7 +4,7 @@
 
 mod search;
 
-use crate::blocking::{Stop, blocking};
+use crate::blocking::{StopSignal, blocking};
 use crate::bounds::bound;
 use crate::names::files_named;
 use crate::policy::is_sensitive;
@@ -12,16 +12,16 @@ use crate::tool::{Context, Effect, Subject, ToolOutput, TypedTool};
 use futures::future::BoxFuture;
 use ropewalk_workspace::Place;
 use schemars::JsonSchema;
-use search::{Hits, Pattern};
+use search::{Hits, SearchPattern};
 use serde::Deserialize;
 
 /// See the module.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Grep;
 
-/// What the model gives.
+/// Input of a call.
 #[derive(Deserialize, JsonSchema, Debug)]
-pub struct Input {
+pub struct GrepInput {
     /// A regular expression (Rust's).
     pattern: String,
     /// A file or folder; all roots if left out.
@@ -37,22 +37,22 @@ pub struct Input {
 }
 
 impl TypedTool for Grep {
-    type Input = Input;
+    type Input = GrepInput;
     const NAME: &'static str = "grep";
     const DESCRIPTION: &'static str = "Searches files for a pattern, giving path:line: text. Unsaved text and your own unpublished changes are searched; ignored files are left out unless named by path.";
     const EFFECT: Effect = Effect::Read;
 
-    fn subject(&self, input: &Input) -> Subject {
+    fn subject(&self, input: &GrepInput) -> Subject {
         Subject::search(&input.pattern, input.path.as_deref())
     }
 
-    fn run(&self, input: Input, context: Context) -> BoxFuture<'static, ToolOutput> {
+    fn run(&self, input: GrepInput, context: Context) -> BoxFuture<'static, ToolOutput> {
         blocking(move |stop| grep(&input, &context, stop))
     }
 }
 
-fn grep(input: &Input, context: &Context, stop: &Stop) -> Result<ToolOutput, ToolOutput> {
-    let pattern = Pattern::new(
+fn grep(input: &GrepInput, context: &Context, stop: &StopSignal) -> Result<ToolOutput, ToolOutput> {
+    let pattern = SearchPattern::new(
         &input.pattern,
         input.literal.unwrap_or(false),
         input.ignore_case.unwrap_or(false),
@@ -60,7 +60,7 @@ fn grep(input: &Input, context: &Context, stop: &Stop) -> Result<ToolOutput, Too
     let (path, include) = (input.path.as_deref(), input.include.as_deref());
     let files = files_named(&context.view, path, include, stop)?;
     let mut hits = Hits::new(input.context.unwrap_or(0).min(20) as usize);
-    let mut left = Left::default();
+    let mut left = UnsearchedFiles::default();
     let start = path.and_then(|path| context.view.named(path).ok());
     for file in files {
         if stop.is_set() || hits.is_full() {
@@ -98,13 +98,13 @@ fn grep(input: &Input, context: &Context, stop: &Stop) -> Result<ToolOutput, Too
 
 /// Files that were not searched.
 #[derive(Default)]
-struct Left {
+struct UnsearchedFiles {
     secret: Vec<String>,
     hidden: Vec<String>,
     unread: Vec<String>,
 }
 
-impl Left {
+impl UnsearchedFiles {
     fn say(&self, out: &mut String) {
         let list = |names: &[String]| {
             let more = names.len().saturating_sub(5);

@@ -60,7 +60,7 @@ const NAME_CHARS: usize = 60;
 /// How many ignored members are named.
 const NAMED: usize = 10;
 
-/// What a result says of an input that was JSON but for this.
+/// Words of a result for an input that was JSON but for this.
 pub fn overlooked(what: &[&str]) -> String {
     format!("the input was not valid JSON; it was read without {}", what.join(", "))
 }
@@ -93,7 +93,7 @@ fn members(input: Value) -> Result<(Map<String, Value>, Vec<String>), &'static s
 /// and what was ignored, in words.
 ///
 /// # Errors
-/// What is wrong with it, with the schema, for the model.
+/// The input's fault and the schema, in words for the model.
 pub fn convert(
     tool: &str,
     effect: Effect,
@@ -198,9 +198,9 @@ mod tests {
     use serde::Deserialize;
     use serde_json::json;
 
-    /// What a call gives.
+    /// Input of the tool under test.
     #[derive(Deserialize, JsonSchema, Debug, PartialEq)]
-    struct Input {
+    struct WriteFileInput {
         /// A path.
         path: String,
         /// A number.
@@ -211,16 +211,16 @@ mod tests {
         all: Option<bool>,
     }
 
-    fn check(input: Value) -> Result<(Input, usize), String> {
-        let schema = schema_of::<Input>();
+    fn check(input: Value) -> Result<(WriteFileInput, usize), String> {
+        let schema = schema_of::<WriteFileInput>();
         let (input, said) = convert("t", Effect::Write, &schema, input)?;
-        let typed = Input::deserialize(&input);
+        let typed = WriteFileInput::deserialize(&input);
         Ok((typed.map_err(|error| fault("t", &schema, &error.to_string()))?, said.len()))
     }
 
     #[test]
     fn members_it_does_not_have_are_ignored_where_nothing_comes_of_them() {
-        let schema = schema_of::<Input>();
+        let schema = schema_of::<WriteFileInput>();
         let read = |effect, member: Value| {
             let mut input = json!({"path": "a"});
             input.as_object_mut().unwrap().extend(member.as_object().unwrap().clone());
@@ -256,9 +256,9 @@ mod tests {
         assert!(said[0].ends_with("` and 40 more") && said[0].len() < 2_000, "{said:?}");
     }
 
-    fn input(limit: Option<u32>, names: Option<&str>, all: Option<bool>) -> Input {
+    fn input(limit: Option<u32>, names: Option<&str>, all: Option<bool>) -> WriteFileInput {
         let names = names.map(|name| vec![name.to_owned()]);
-        Input { path: "a".to_owned(), limit, names, all }
+        WriteFileInput { path: "a".to_owned(), limit, names, all }
     }
 
     #[test]
@@ -302,7 +302,7 @@ mod tests {
     #[test]
     fn the_schema_is_plain() {
         assert_eq!(
-            schema_of::<Input>().get("properties").unwrap().get("limit").unwrap(),
+            schema_of::<WriteFileInput>().get("properties").unwrap().get("limit").unwrap(),
             &json!({"description": "A number.", "type": "integer", "minimum": 0})
         );
     }

@@ -1,4 +1,5 @@
-//! What the editor's language servers know of the code: `symbols`, `definition` and `references`.
+//! Knowledge that the editor's language servers have of the code: `symbols`, `definition` and
+//! `references`.
 //!
 //! They know the user's text as it is. A line of the model's is found there again, unless it lies in a pending change,
 //! which is said.
@@ -15,7 +16,8 @@ use crate::blocking::on_thread;
 use crate::bounds::bound;
 use crate::lines::{line_number, line_start};
 use crate::policy::is_sensitive;
-use crate::tool::{Context, Hides, ToolOutput, TypedTool as _};
+use crate::tool::{Context, ReadFilter, ToolOutput, TypedTool as _};
+use futures::future::BoxFuture;
 use ropewalk_text::{Text, diff, line_hunks};
 use ropewalk_workspace::editor::{EditorPlace, SymbolSpot};
 use ropewalk_workspace::{DocId, EditorError, FileState, View};
@@ -42,6 +44,20 @@ pub struct SymbolInput {
     line: usize,
     /// Its name as it stands in that line.
     symbol: String,
+}
+
+/// Asks the editor about a symbol, and shows the places that it names.
+async fn places(
+    input: SymbolInput,
+    context: Context,
+    ask: impl FnOnce(SymbolSpot) -> BoxFuture<'static, Result<Vec<EditorPlace>, EditorError>>,
+) -> ToolOutput {
+    let answered = async {
+        let spot = spot(input, &context).await?;
+        let found = ask(spot).await.map_err(|error| refused(&error))?;
+        shown(found, &context).await
+    };
+    answered.await.unwrap_or_else(|failure| failure)
 }
 
 /// The symbol in the user's text.
@@ -131,7 +147,7 @@ async fn shown(places: Vec<EditorPlace>, context: &Context) -> Result<ToolOutput
     Ok(ToolOutput::text(bound(&out, context.bounds, None).to_string()))
 }
 
-fn lines(view: &View, hides: &Hides, places: &[EditorPlace]) -> String {
+fn lines(view: &View, hides: &ReadFilter, places: &[EditorPlace]) -> String {
     let mut texts: HashMap<&DocId, Option<(String, Text)>> = HashMap::new();
     let mut out = Vec::new();
     let mut is_pending = false;
@@ -176,7 +192,7 @@ fn refused(error: &EditorError) -> ToolOutput {
     ToolOutput::error(format_args!("the editor gave no answer, because {error}. Use grep"))
 }
 
-/// What the tools have in common: an editor to ask.
+/// Editor that all these tools ask.
 type SharedEditor = Arc<dyn ropewalk_workspace::Editor>;
 
 #[cfg(test)]

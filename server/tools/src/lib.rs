@@ -33,7 +33,8 @@ pub mod write_file;
 
 pub use bounds::Bounds;
 pub use policy::{
-    By, Decision, List, Named, Offer, Reach, Rule, Rules, Ruling, Written, decide, named_paths,
+    Access, Decision, DecisionSource, GrantOffer, List, NamedPath, Rule, Rules, Ruling,
+    WrittenRule, decide, named_paths,
 };
 pub use registry::{CallError, Registry};
 pub use runner::{CommandMode, CommandRunner, NoCommands, RunnerInfo};

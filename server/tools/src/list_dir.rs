@@ -6,6 +6,7 @@ use crate::files::{missing, no_disguise};
 use crate::tool::{Context, Effect, Subject, ToolOutput, TypedTool};
 use crate::walk::walker;
 use futures::future::BoxFuture;
+use ropewalk_workspace::conversation::CONVERSATION;
 use ropewalk_workspace::view::FrozenContent;
 use ropewalk_workspace::{Place, View};
 use schemars::JsonSchema;
@@ -20,29 +21,29 @@ pub struct ListDir;
 /// The most names that are listed.
 const MOST_NAMES: usize = 1_000;
 
-/// What the model gives.
+/// Input of a call.
 #[derive(Deserialize, JsonSchema, Debug)]
-pub struct Input {
+pub struct ListDirInput {
     /// The folder; the first root if left out.
     path: Option<String>,
 }
 
 impl TypedTool for ListDir {
-    type Input = Input;
+    type Input = ListDirInput;
     const NAME: &'static str = "list_dir";
     const DESCRIPTION: &'static str = "Lists a folder; folders end in /.";
     const EFFECT: Effect = Effect::Read;
 
-    fn subject(&self, input: &Input) -> Subject {
+    fn subject(&self, input: &ListDirInput) -> Subject {
         Subject::path(input.path.as_deref().unwrap_or("."))
     }
 
-    fn run(&self, input: Input, context: Context) -> BoxFuture<'static, ToolOutput> {
+    fn run(&self, input: ListDirInput, context: Context) -> BoxFuture<'static, ToolOutput> {
         blocking(move |_| list(&input, &context))
     }
 }
 
-fn list(input: &Input, context: &Context) -> Result<ToolOutput, ToolOutput> {
+fn list(input: &ListDirInput, context: &Context) -> Result<ToolOutput, ToolOutput> {
     let view = &context.view;
     let path = input.path.as_deref().unwrap_or(".");
     let place = match view.contain(path) {
@@ -95,14 +96,14 @@ fn list(input: &Input, context: &Context) -> Result<ToolOutput, ToolOutput> {
 }
 
 /// A name in a folder.
-struct Entry {
-    /// What is written after the name.
+struct FolderEntry {
+    /// Text after the name.
     after: String,
     ignored: bool,
 }
 
 /// The names that the disk has, and whether it has the folder.
-fn on_disk(place: &Place) -> (BTreeMap<String, Entry>, bool) {
+fn on_disk(place: &Place) -> (BTreeMap<String, FolderEntry>, bool) {
     let Ok(all) = std::fs::read_dir(&place.path) else { return (BTreeMap::new(), false) };
     let mut walker = walker(&place.path);
     let kept: BTreeSet<_> = walker
@@ -111,7 +112,10 @@ fn on_disk(place: &Place) -> (BTreeMap<String, Entry>, bool) {
         .flatten()
         .map(|entry| entry.file_name().to_owned())
         .collect();
-    let names = all.flatten().filter(|entry| entry.file_name() != ".git").map(|entry| {
+    let shown = all
+        .flatten()
+        .filter(|entry| entry.file_name() != ".git" && entry.file_name() != CONVERSATION);
+    let names = shown.map(|entry| {
         let after = match entry.file_type() {
             Ok(kind) if kind.is_dir() => "/".to_owned(),
             Ok(kind) if kind.is_symlink() => match std::fs::read_link(entry.path()) {
@@ -122,13 +126,13 @@ fn on_disk(place: &Place) -> (BTreeMap<String, Entry>, bool) {
             _ => " (no ordinary file)".to_owned(),
         };
         let ignored = !kept.contains(&entry.file_name());
-        (entry.file_name().to_string_lossy().into_owned(), Entry { after, ignored })
+        (entry.file_name().to_string_lossy().into_owned(), FolderEntry { after, ignored })
     });
     (names.collect(), true)
 }
 
 /// Lays buffers and the fork over the names; whether they have anything in the folder.
-fn overlay(view: &View, folder: &Place, names: &mut BTreeMap<String, Entry>) -> bool {
+fn overlay(view: &View, folder: &Place, names: &mut BTreeMap<String, FolderEntry>) -> bool {
     let mut any = false;
     let ids = view.buffers().keys().chain(view.entries().keys());
     let paths: BTreeSet<_> = ids.filter_map(|id| Some((id.path()?, id))).collect();
@@ -149,7 +153,7 @@ fn overlay(view: &View, folder: &Place, names: &mut BTreeMap<String, Entry>) -> 
         if deeper {
             let shown = names
                 .entry(name)
-                .or_insert_with(|| Entry { after: "/".to_owned(), ignored: false });
+                .or_insert_with(|| FolderEntry { after: "/".to_owned(), ignored: false });
             shown.ignored &= entry.is_none();
             continue;
         }
@@ -162,7 +166,7 @@ fn overlay(view: &View, folder: &Place, names: &mut BTreeMap<String, Entry>) -> 
             (None, true) => " (unsaved in the editor)".to_owned(),
             (None, false) => continue,
         };
-        names.insert(name, Entry { after, ignored: false });
+        names.insert(name, FolderEntry { after, ignored: false });
     }
     any
 }

@@ -16,9 +16,9 @@ use serde::Deserialize;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct MoveFile;
 
-/// What the model gives.
+/// Input of a call.
 #[derive(Deserialize, JsonSchema, Debug)]
-pub struct Input {
+pub struct MoveFileInput {
     /// The file.
     path: String,
     /// Its whole new path; nothing may be there.
@@ -26,12 +26,12 @@ pub struct Input {
 }
 
 impl TypedTool for MoveFile {
-    type Input = Input;
+    type Input = MoveFileInput;
     const NAME: &'static str = "move_file";
     const DESCRIPTION: &'static str = "Renames or moves one file.";
     const EFFECT: Effect = Effect::Write;
 
-    fn subject(&self, input: &Input) -> Subject {
+    fn subject(&self, input: &MoveFileInput) -> Subject {
         Subject {
             title: format!("{} → {}", input.path, input.to),
             paths: vec![input.path.clone(), input.to.clone()],
@@ -39,12 +39,12 @@ impl TypedTool for MoveFile {
         }
     }
 
-    fn run(&self, input: Input, context: Context) -> BoxFuture<'static, ToolOutput> {
+    fn run(&self, input: MoveFileInput, context: Context) -> BoxFuture<'static, ToolOutput> {
         blocking(move |_| move_file(&input, &context))
     }
 }
 
-fn move_file(input: &Input, context: &Context) -> Result<ToolOutput, ToolOutput> {
+fn move_file(input: &MoveFileInput, context: &Context) -> Result<ToolOutput, ToolOutput> {
     let view = &context.view;
     let (place, target) = match link_itself(view, &input.path)? {
         Some((place, target)) => (place, Some(target)),

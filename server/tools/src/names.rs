@@ -2,9 +2,9 @@
 //!
 //! Which files there are is [`crate::walk`]'s business.
 
-use crate::blocking::Stop;
+use crate::blocking::StopSignal;
 use crate::tool::ToolOutput;
-use crate::walk::{Candidate, files};
+use crate::walk::{ViewFile, files};
 use globset::{GlobBuilder, GlobMatcher};
 use ropewalk_workspace::View;
 use std::path::Path;
@@ -18,9 +18,9 @@ pub(crate) fn files_named<'a>(
     view: &'a View,
     path: Option<&str>,
     pattern: Option<&str>,
-    stop: &Stop,
-) -> Result<impl Iterator<Item = Candidate<'a>>, ToolOutput> {
-    let names = pattern.map(|pattern| Names::new(pattern, view)).transpose()?;
+    stop: &StopSignal,
+) -> Result<impl Iterator<Item = ViewFile<'a>>, ToolOutput> {
+    let names = pattern.map(|pattern| NamePattern::new(pattern, view)).transpose()?;
     let path = path.or_else(|| readable_folder(view, pattern?));
     let all = files(view, path, stop)?.into_iter();
     Ok(all.filter(move |file| names.as_ref().is_none_or(|names| names.matches(file))))
@@ -34,12 +34,12 @@ fn readable_folder<'a>(view: &'a View, pattern: &str) -> Option<&'a str> {
 }
 
 /// A pattern for names of files.
-struct Names {
+struct NamePattern {
     matcher: GlobMatcher,
     by_name: bool,
 }
 
-impl Names {
+impl NamePattern {
     /// Reads a pattern; one that begins with a root's own path is taken from there.
     fn new(pattern: &str, view: &View) -> Result<Self, ToolOutput> {
         let wrong = |why: &dyn std::fmt::Display| {
@@ -65,8 +65,8 @@ impl Names {
         Ok(Self { matcher, by_name: !plain.contains('/') && below_root.is_none() })
     }
 
-    /// Whether a file matches, by its path below the folder that is looked in.
-    fn matches(&self, file: &Candidate<'_>) -> bool {
+    /// True if a file matches, by its path below the folder that is looked in.
+    fn matches(&self, file: &ViewFile<'_>) -> bool {
         let name = file.place.path.file_name().unwrap_or_default();
         // A file that was named itself has nothing below; its name stands for it.
         let below = if file.below.as_os_str().is_empty() { Path::new(name) } else { &file.below };

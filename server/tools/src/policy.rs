@@ -4,31 +4,31 @@
 //! paths outside the roots are refused where they are resolved. Rules about paths hold for the tools that are
 //! given paths, not for what commands read; a rule for those is one about the command.
 
+mod access;
 mod command;
 mod kind;
 mod path;
 mod pattern;
-mod reach;
 mod rule;
 mod rules;
 mod secrets;
 mod trusted;
 mod with;
 
-use crate::danger::dangerous;
+use crate::danger::{dangerous, is_suspect};
 use crate::runner::CommandMode;
 use crate::tool::{CallSummary, Effect};
-use command::Reading;
-pub use path::{Named, named_paths};
-pub use reach::Reach;
+pub use access::Access;
+use command::CommandLine;
+pub use path::{NamedPath, named_paths};
 use ropewalk_protocol::Mode;
 pub use rule::Rule;
-use rule::{Hit, Seen};
-pub use rules::{List, Rules, Written};
+use rule::{CallFacts, Hit};
+pub use rules::{List, Rules, WrittenRule};
 pub use secrets::{is_sensitive, without_keys};
-pub use trusted::{Reader, TrustedFiles, trusted_below, trusted_by};
+pub use trusted::{TrustedFiles, TrustedReader, trusted_below, trusted_by};
 
-/// What policy says.
+/// Answer of policy to a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Decision {
     /// Run it.
@@ -50,48 +50,48 @@ impl Decision {
     }
 }
 
-/// What decided.
+/// Source of a decision.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum By {
+pub enum DecisionSource {
     /// A rule of a list, or those by which each simple command passed.
     Rule(List, String),
-    /// What the user allowed for the session.
+    /// A rule that the user granted for the session.
     Session(String),
     /// The mode.
     Mode(Mode),
     /// A danger of the command.
     Danger,
-    /// That it may hold secrets.
+    /// A name in the call that may hold secrets.
     Secrets,
-    /// That the command can't be read.
+    /// A command that is not plain.
     Syntax,
     /// How far the command reaches: nothing beyond the fork, or more.
-    Reach,
+    Access,
     /// The effect of the tool: what looks or proposes runs, what executes is asked for.
     Effect,
 }
 
-impl std::fmt::Display for By {
+impl std::fmt::Display for DecisionSource {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            By::Rule(list, rule) => write!(f, "{list} {rule}"),
-            By::Session(rule) => write!(f, "session {rule}"),
-            By::Mode(mode) => write!(f, "mode {mode}"),
-            By::Danger => f.write_str("danger"),
-            By::Secrets => f.write_str("secrets"),
-            By::Syntax => f.write_str("syntax"),
-            By::Reach => f.write_str("reach"),
-            By::Effect => f.write_str("effect"),
+            DecisionSource::Rule(list, rule) => write!(f, "{list} {rule}"),
+            DecisionSource::Session(rule) => write!(f, "session {rule}"),
+            DecisionSource::Mode(mode) => write!(f, "mode {mode}"),
+            DecisionSource::Danger => f.write_str("danger"),
+            DecisionSource::Secrets => f.write_str("secrets"),
+            DecisionSource::Syntax => f.write_str("syntax"),
+            DecisionSource::Access => f.write_str("reach"),
+            DecisionSource::Effect => f.write_str("effect"),
         }
     }
 }
 
 /// A rule that an approval may take, with what it lets run later.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Offer {
+pub struct GrantOffer {
     /// The rule.
     pub rule: Rule,
-    /// Whether it can be kept for good. Not where a rule of the user's own asks: that comes before what is
+    /// True if it can be kept for good. Not where a rule of the user's own asks: that comes before what is
     /// allowed.
     pub always: bool,
 }
@@ -101,27 +101,27 @@ pub struct Offer {
 pub struct Ruling {
     /// May it run?
     pub decision: Decision,
-    /// What decided.
-    pub by: By,
+    /// Source of a decision.
+    pub by: DecisionSource,
     /// The name in the call that may hold secrets, whatever was decided.
     pub secret: Option<String>,
     /// When it asks: the rule that would let the like of it run.
-    pub offer: Option<Offer>,
+    pub offer: Option<GrantOffer>,
 }
 
 /// Decides on one call. `paths` is where its paths lead ([`named_paths`]), `reach` how far a command would reach
-/// ([`Reach::of`]), `granted` what the user has allowed for the session.
+/// ([`Access::of`]), `granted` what the user has allowed for the session.
 ///
 /// A command over the fork that wants nothing beyond it runs unasked: what it changes is reviewed. A rule or a grant
 /// lets it have of what is beyond only what it says, and whatever asks, the reason has all that the command wants.
 ///
-/// What may hold secrets is asked about unless a rule names it; so is a command that can't be read, unless a
+/// A call that may touch secrets is asked about unless a rule names them; so is a command that is not plain, unless a
 /// rule allows it as it is or allows every command and no other rule could be about it. An ask rule is answered
 /// for the session by the very call alone.
 pub fn decide<'a>(
     call: impl Into<CallSummary<'a>>,
-    paths: &[Named],
-    reach: &Reach,
+    paths: &[NamedPath],
+    reach: &Access,
     mode: Mode,
     rules: &Rules,
     granted: &[Rule],
@@ -132,14 +132,14 @@ pub fn decide<'a>(
         .and_then(secrets::in_command)
         .or_else(|| call.subject.paths.iter().find(|path| is_sensitive(path)).cloned())
         .or_else(|| was_sensitive(paths));
-    let seen = Seen {
+    let seen = CallFacts {
         tool: call.tool,
         title: &call.subject.title,
-        command: command.map(Reading::new),
+        command: command.map(CommandLine::new),
         paths,
     };
     let giving = |rules| <[Rule]>::iter(rules).filter(|rule| rule.gives(reach)).collect();
-    let case = Case {
+    let case = PolicyInput {
         call,
         seen: &seen,
         reach,
@@ -151,7 +151,7 @@ pub fn decide<'a>(
     };
     let (decision, by) = case.forbidden().or_else(|| case.asked()).unwrap_or_else(|| case.passed());
     let decision = match (decision, &by) {
-        (Decision::Ask(why), By::Reach | By::Effect) => Decision::Ask(why),
+        (Decision::Ask(why), DecisionSource::Access | DecisionSource::Effect) => Decision::Ask(why),
         (Decision::Ask(why), _) => Decision::Ask(case.with_reach(why)),
         (decided, _) => decided,
     };
@@ -163,7 +163,7 @@ pub fn decide<'a>(
 }
 
 /// A file that was moved from where it may hold secrets, with the name it had there.
-fn was_sensitive(paths: &[Named]) -> Option<String> {
+fn was_sensitive(paths: &[NamedPath]) -> Option<String> {
     paths.iter().find_map(|path| {
         let former = path.former().find(|name| is_sensitive(name))?;
         Some(format!("{}, which was {former} before,", path.as_written()))
@@ -171,20 +171,20 @@ fn was_sensitive(paths: &[Named]) -> Option<String> {
 }
 
 /// One call and all that is known when it is decided on.
-struct Case<'a> {
+struct PolicyInput<'a> {
     call: CallSummary<'a>,
-    seen: &'a Seen<'a>,
-    reach: &'a Reach,
+    seen: &'a CallFacts<'a>,
+    reach: &'a Access,
     mode: Mode,
     rules: &'a Rules,
     /// The allow rules that give it all it reaches.
     allow: Vec<&'a Rule>,
-    /// What the user has allowed that does.
+    /// Granted rules that do.
     granted: Vec<&'a Rule>,
     secret: Option<&'a str>,
 }
 
-impl<'a> Case<'a> {
+impl<'a> PolicyInput<'a> {
     /// All that lets calls like it run.
     fn allowed(&self) -> impl Iterator<Item = &'a Rule> + Clone {
         self.allow.iter().chain(&self.granted).copied()
@@ -202,21 +202,21 @@ impl<'a> Case<'a> {
         self.seen.command.as_ref().and_then(|command| dangerous(command.text))
     }
 
-    /// What never runs.
-    fn forbidden(&self) -> Option<(Decision, By)> {
+    /// The decision on a call that never runs.
+    fn forbidden(&self) -> Option<(Decision, DecisionSource)> {
         let deny = |text: String, by| Some((Decision::Deny(text), by));
         if self.mode == Mode::Plan && self.call.effect == Effect::Write {
             let text = "Error: Refused in plan mode: nothing is changed. Describe the change as a step of the plan instead.";
-            return deny(text.to_owned(), By::Mode(self.mode));
+            return deny(text.to_owned(), DecisionSource::Mode(self.mode));
         }
         if let Some(danger) = self.danger().filter(|danger| danger.denies()) {
-            return deny(danger.result_text(), By::Danger);
+            return deny(danger.result_text(), DecisionSource::Danger);
         }
         if let Some((rule, Hit::Yes)) = rules::first_hit(&self.rules.deny, self.seen) {
             let text = format!(
                 "Error: Refused: the user's rules forbid it ({rule}). Don't look for a way around it; go on without it, or tell the user what it is needed for."
             );
-            return deny(text, By::Rule(List::Deny, rule.to_string()));
+            return deny(text, DecisionSource::Rule(List::Deny, rule.to_string()));
         }
         if self.mode == Mode::Plan && self.call.effect == Effect::Execute {
             let why = match self.seen.command {
@@ -225,13 +225,13 @@ impl<'a> Case<'a> {
             };
             let text =
                 format!("Error: Refused in plan mode: {why}. Look with the reading tools instead.");
-            return deny(text, By::Mode(self.mode));
+            return deny(text, DecisionSource::Mode(self.mode));
         }
         None
     }
 
-    /// What is asked for though something may allow it.
-    fn asked(&self) -> Option<(Decision, By)> {
+    /// The decision on a call that is asked for though something may allow it.
+    fn asked(&self) -> Option<(Decision, DecisionSource)> {
         let exactly = |rules: &[&Rule]| rules.iter().any(|rule| rule.is_exactly(self.seen));
         let ask = |why: String, by| Some((Decision::Ask(why), by));
         let by_rule = rules::first_hit(&self.rules.ask, self.seen);
@@ -239,7 +239,7 @@ impl<'a> Case<'a> {
             && !exactly(&self.granted)
         {
             let why = format!("the rule {rule} asks about it");
-            return ask(why, By::Rule(List::Ask, rule.to_string()));
+            return ask(why, DecisionSource::Rule(List::Ask, rule.to_string()));
         }
         if let Some(name) = self.secret
             && !exactly(&self.granted)
@@ -247,7 +247,14 @@ impl<'a> Case<'a> {
             && rules::passing(self.allowed().filter(|rule| rule.names_secrets()), self.seen)
                 .is_none()
         {
-            return ask(format!("{name} may hold secrets"), By::Secrets);
+            return ask(format!("{name} may hold secrets"), DecisionSource::Secrets);
+        }
+        if self.seen.command.as_ref().is_some_and(|command| is_suspect(command.text))
+            && !exactly(&self.granted)
+            && !exactly(&self.allow)
+        {
+            let why = "it may be dangerous, and what it runs can't be told before".to_owned();
+            return ask(why, DecisionSource::Danger);
         }
         let perhaps =
             rules::first_hit(&self.rules.deny, self.seen).map(|(rule, _)| (List::Deny, rule));
@@ -257,44 +264,51 @@ impl<'a> Case<'a> {
         {
             let why =
                 format!("what it runs can't be told before, and the rule {rule} may be about it");
-            return ask(why, By::Rule(list, rule.to_string()));
+            return ask(why, DecisionSource::Rule(list, rule.to_string()));
         }
         None
     }
 
-    /// What runs by its effect or by a rule, and what is asked for because no rule allows it.
-    fn passed(&self) -> (Decision, By) {
+    /// The decision by effect, rules and reach.
+    fn passed(&self) -> (Decision, DecisionSource) {
         let names = |rules: Vec<&Rule>| {
             rules.iter().map(ToString::to_string).collect::<Vec<_>>().join(" and ")
         };
-        if self.call.effect != Effect::Execute {
-            return (Decision::Allow, By::Effect);
+        let asks = self.call.subject.asks.as_deref();
+        if self.call.effect != Effect::Execute && asks.is_none() {
+            return (Decision::Allow, DecisionSource::Effect);
         }
         if let Some(by) = rules::passing(self.allow.iter().copied(), self.seen) {
-            return (Decision::Allow, By::Rule(List::Allow, names(by)));
+            return (Decision::Allow, DecisionSource::Rule(List::Allow, names(by)));
         }
         if let Some(by) = rules::passing(self.allowed(), self.seen) {
-            return (Decision::Allow, By::Session(names(by)));
+            return (Decision::Allow, DecisionSource::Session(names(by)));
         }
         if self.seen.command.is_none() {
-            let why = "it may change what lies outside of this project";
-            return (Decision::Ask(why.to_owned()), By::Effect);
+            let why = asks.unwrap_or("it may change what lies outside of this project");
+            return (Decision::Ask(why.to_owned()), DecisionSource::Effect);
         }
-        if let Some(unknown) = self.danger() {
-            return (Decision::Ask(unknown.to_string()), By::Syntax);
-        }
-        match self.reach.why_ask() {
-            Some(why) if self.reach.mode == CommandMode::InPlace => {
-                (Decision::Ask(why), By::Effect)
+        let Some(why) = self.reach.why_ask() else {
+            // Over the fork it can do no harm, whatever it is.
+            return (Decision::Allow, DecisionSource::Access);
+        };
+        match self.danger() {
+            Some(unknown) if self.reach.mode == CommandMode::OverFork => {
+                (Decision::Ask(unknown.to_string()), DecisionSource::Syntax)
             }
-            Some(why) => (Decision::Ask(why), By::Reach),
-            None => (Decision::Allow, By::Reach),
+            Some(unknown) => {
+                (Decision::Ask(format!("{why}; and {unknown}")), DecisionSource::Syntax)
+            }
+            None if self.reach.mode == CommandMode::InPlace => {
+                (Decision::Ask(why), DecisionSource::Effect)
+            }
+            None => (Decision::Ask(why), DecisionSource::Access),
         }
     }
 
     /// The rule that an approval may take: for this very call where a rule or a secret asks, else for its kind.
-    fn offer(&self, by: &By) -> Option<Offer> {
-        let by_rule = matches!(by, By::Rule(..));
+    fn offer(&self, by: &DecisionSource) -> Option<GrantOffer> {
+        let by_rule = matches!(by, DecisionSource::Rule(..));
         // More of the same kind would be any other path outside.
         let rule = if by_rule || self.secret.is_some() || !self.reach.outside.is_empty() {
             Rule::exactly(self.seen)
@@ -306,7 +320,10 @@ impl<'a> Case<'a> {
         // A name that no text can hold would come back as another.
         text.parse().is_ok_and(|read: Rule| read == rule).then_some(())?;
         let can_be_kept = text.len() <= MOST_KEPT && !text.chars().any(char::is_control);
-        Some(Offer { rule, always: can_be_kept && !matches!(by, By::Rule(List::Ask, _)) })
+        Some(GrantOffer {
+            rule,
+            always: can_be_kept && !matches!(by, DecisionSource::Rule(List::Ask, _)),
+        })
     }
 }
 

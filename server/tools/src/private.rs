@@ -9,7 +9,7 @@ use tokio::fs::{DirBuilder, File, OpenOptions};
 /// Makes a folder, and those above it, for their owner alone. One that is there stays as it is.
 ///
 /// # Errors
-/// What the system says.
+/// Errors of the system.
 pub async fn private_folder(folder: &Path) -> io::Result<()> {
     let mut builder = DirBuilder::new();
     builder.recursive(true);
@@ -21,7 +21,7 @@ pub async fn private_folder(folder: &Path) -> io::Result<()> {
 /// An empty file for its owner alone, also when there was one before that others could read.
 ///
 /// # Errors
-/// What the system says; the folder must be there.
+/// Errors of the system; the folder must be there.
 pub async fn private_file(file: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.write(true).create(true).truncate(true);

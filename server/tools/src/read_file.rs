@@ -17,9 +17,9 @@ use std::path::Path;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ReadFile;
 
-/// What the model gives.
+/// Input of a call.
 #[derive(Deserialize, JsonSchema, Debug)]
-pub struct Input {
+pub struct ReadFileInput {
     /// The file.
     path: String,
     /// First line, from 1.
@@ -29,21 +29,21 @@ pub struct Input {
 }
 
 impl TypedTool for ReadFile {
-    type Input = Input;
+    type Input = ReadFileInput;
     const NAME: &'static str = "read_file";
     const DESCRIPTION: &'static str = "Reads a text file as numbered lines (number, tab, text). Unsaved text and your own unpublished changes are what you get.";
     const EFFECT: Effect = Effect::Read;
 
-    fn subject(&self, input: &Input) -> Subject {
+    fn subject(&self, input: &ReadFileInput) -> Subject {
         Subject::path(&input.path)
     }
 
-    fn run(&self, input: Input, context: Context) -> BoxFuture<'static, ToolOutput> {
+    fn run(&self, input: ReadFileInput, context: Context) -> BoxFuture<'static, ToolOutput> {
         blocking(move |_| read(&input, &context))
     }
 }
 
-fn read(input: &Input, context: &Context) -> Result<ToolOutput, ToolOutput> {
+fn read(input: &ReadFileInput, context: &Context) -> Result<ToolOutput, ToolOutput> {
     let view = &context.view;
     let (place, roots) = view.contain_readable(&input.path).map_err(ToolOutput::error)?;
     no_disguise(&place, &input.path)?;
@@ -74,7 +74,7 @@ fn read(input: &Input, context: &Context) -> Result<ToolOutput, ToolOutput> {
     Ok(ToolOutput::text(out))
 }
 
-/// Whether a binary file's name says that it is a picture.
+/// True if a binary file's name says that it is a picture.
 fn is_picture(path: &Path) -> bool {
     const PICTURES: [&str; 13] = [
         "avif", "bmp", "gif", "heic", "ico", "jpeg", "jpg", "jxl", "png", "psd", "tif", "tiff",
@@ -102,7 +102,7 @@ fn page(
             "{shown} has {lines} lines, so there is no line {first}. Use a smaller offset"
         )));
     };
-    let mut page = Page { out: String::new(), chars: 0, next: first, max_chars, cut: 0 };
+    let mut page = FilePage { out: String::new(), chars: 0, next: first, max_chars, cut: 0 };
     let end = first.saturating_add(limit);
     for_each_line(text, start, |line| {
         if page.next < end && page.add(line) {
@@ -111,7 +111,7 @@ fn page(
             ControlFlow::Break(())
         }
     });
-    let Page { mut out, next, cut, .. } = page;
+    let FilePage { mut out, next, cut, .. } = page;
     if cut > 0 {
         out.push_str(&format!(
             "\n(line {} is cut: {cut} more characters; bash can read them)",
@@ -126,7 +126,7 @@ fn page(
 }
 
 /// A page being filled.
-struct Page {
+struct FilePage {
     out: String,
     chars: usize,
     next: usize,
@@ -135,7 +135,7 @@ struct Page {
     cut: usize,
 }
 
-impl Page {
+impl FilePage {
     /// Adds the next line if it fits; a first line that doesn't is cut. False when the page is full.
     fn add(&mut self, line: &str) -> bool {
         let number = format!("{:>6}\t", self.next);

@@ -26,9 +26,9 @@ pub enum CallError {
     /// There is no such tool.
     #[error("Unknown tool: {name}. The tools are: {known}")]
     Unknown {
-        /// What was called.
+        /// The name in the call.
         name: String,
-        /// What there is.
+        /// The names of all tools.
         known: String,
     },
     /// The input can't be understood.
@@ -39,7 +39,7 @@ pub enum CallError {
 /// The tools that most work needs.
 const LEAN: [&str; 4] = [Bash::NAME, ReadFile::NAME, WriteFile::NAME, EditFile::NAME];
 
-/// Those that show or change the files of the project.
+/// Tools that show or change the files of the project.
 const OF_FILES: [&str; 8] = [
     ReadFile::NAME,
     WriteFile::NAME,
@@ -126,7 +126,7 @@ impl Registry {
         self.names().any(|name| OF_FILES.contains(&name))
     }
 
-    /// What the model is told.
+    /// The tools as requests list them.
     pub fn specs(&self) -> Vec<ToolSpec> {
         self.tools.iter().map(|(_, tool)| tool.spec()).collect()
     }

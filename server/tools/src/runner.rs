@@ -1,8 +1,8 @@
 //! Commands as tools see them: what is to be run, where that would be, and what runs in the background.
 //!
-//! Who runs them is given to `bash` and to the session: they are known here by the trait [`CommandRunner`] alone.
+//! The runner is given to `bash` and to the session, and known here by the trait [`CommandRunner`] alone.
 
-use crate::tool::{Context, Hides, ToolOutput};
+use crate::tool::{Context, ReadFilter, ToolOutput};
 use futures::future::BoxFuture;
 use ropewalk_protocol::{CallId, CommandPlace};
 use ropewalk_workspace::View;
@@ -118,13 +118,13 @@ pub enum BackgroundState {
 pub enum Stop {
     /// The one of this number. Its end is told like any other.
     One(u64),
-    /// Those that this turn or a later one has started. Nothing is told of their ends.
+    /// All that this turn or a later one has started. Nothing is told of their ends.
     Since(u64),
 }
 
 /// A command that has ended in the background.
 #[derive(Debug)]
-pub struct Finished {
+pub struct BackgroundEnd {
     /// Its number.
     pub id: u64,
     /// The command.
@@ -133,16 +133,16 @@ pub struct Finished {
     pub turn: u64,
     /// The call that started it.
     pub call: CallId,
-    /// What it saw.
+    /// The view that it saw.
     pub view: Arc<View>,
-    /// What it says, and what it changed.
+    /// Output and proposals.
     pub output: ToolOutput,
 }
 
 /// Runs the commands of one session. Dropping it ends them.
 pub trait CommandRunner: Send + Sync {
     /// A turn begins: where commands run is chosen in the first, by trying it on what is open, and stays so.
-    fn begin<'a>(&'a self, view: &'a Arc<View>, hides: &'a Arc<Hides>) -> BoxFuture<'a, ()>;
+    fn begin<'a>(&'a self, view: &'a Arc<View>, hides: &'a Arc<ReadFilter>) -> BoxFuture<'a, ()>;
 
     /// Facts by which a command is judged; before the first turn those of commands in place.
     fn info(&self) -> RunnerInfo;
@@ -163,7 +163,7 @@ pub trait CommandRunner: Send + Sync {
     fn stop(&self, which: Stop) -> usize;
 
     /// The next command that ends in the background. Of several callers one hears of each.
-    fn finished(&self) -> BoxFuture<'_, Finished>;
+    fn finished(&self) -> BoxFuture<'_, BackgroundEnd>;
 
     /// A runner beside this one for a helper of the session: what it writes stands in no command of the session's. None
     /// where there is but one place for commands; those of both take turns there.
@@ -186,7 +186,7 @@ impl NoCommands {
 }
 
 impl CommandRunner for NoCommands {
-    fn begin<'a>(&'a self, _: &'a Arc<View>, _: &'a Arc<Hides>) -> BoxFuture<'a, ()> {
+    fn begin<'a>(&'a self, _: &'a Arc<View>, _: &'a Arc<ReadFilter>) -> BoxFuture<'a, ()> {
         Box::pin(std::future::ready(()))
     }
 
@@ -214,7 +214,7 @@ impl CommandRunner for NoCommands {
         0
     }
 
-    fn finished(&self) -> BoxFuture<'_, Finished> {
+    fn finished(&self) -> BoxFuture<'_, BackgroundEnd> {
         Box::pin(std::future::pending())
     }
 

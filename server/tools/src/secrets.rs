@@ -1,4 +1,4 @@
-//! What is kept from commands, and from what they print.
+//! Variables that commands don't get, and keys that are taken out of their output.
 //!
 //! The names of variables are known here, their values are not: who knows those gives a function that redacts
 //! them from a stream.

@@ -5,7 +5,7 @@
 //! is a type of its own is a [`TypedTool`]; one that is known only at run time is a [`Tool`].
 
 use crate::bounds::Bounds;
-use crate::policy::Reach;
+use crate::policy::Access;
 use crate::runner::DEFAULT_TIMEOUT;
 use crate::secrets::Secrets;
 use futures::future::BoxFuture;
@@ -20,7 +20,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What a call of a tool can do.
+/// Effect of a tool's calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Effect {
     /// It only looks. Such calls run in parallel.
@@ -44,6 +44,8 @@ pub struct Subject {
     pub paths: Vec<String>,
     /// True if a command wants the network, or what listens on this machine.
     pub network: bool,
+    /// Why the user is asked, whatever the effect, unless a rule allows the call; None where the effect decides alone.
+    pub asks: Option<String>,
 }
 
 impl Subject {
@@ -60,15 +62,15 @@ impl Subject {
 }
 
 /// Predicate for files that are left out of a search that was pointed at the second place.
-pub type Hides = dyn Fn(&Place, Option<&Place>) -> bool + Send + Sync;
+pub type ReadFilter = dyn Fn(&Place, Option<&Place>) -> bool + Send + Sync;
 
 /// Rights of one call, as policy and the user have given them.
 #[derive(Clone)]
 pub struct Grant {
     /// How far it may reach.
-    pub reach: Reach,
+    pub reach: Access,
     /// Tells which files the user's rules keep out of searches. As long as it is the same one, so are the rules.
-    pub hides: Arc<Hides>,
+    pub hides: Arc<ReadFilter>,
     /// Keys that no command gets, and that are redacted from all that one prints.
     pub secrets: Secrets,
 }
@@ -76,7 +78,11 @@ pub struct Grant {
 impl Default for Grant {
     /// Nothing beyond the fork, and nothing in it that is hidden.
     fn default() -> Self {
-        Self { reach: Reach::default(), hides: Arc::new(|_, _| false), secrets: Secrets::default() }
+        Self {
+            reach: Access::default(),
+            hides: Arc::new(|_, _| false),
+            secrets: Secrets::default(),
+        }
     }
 }
 
@@ -154,6 +160,8 @@ pub struct ToolOutput {
     pub exit_code: Option<i32>,
     /// Changes of files, made on the context's view.
     pub proposals: Vec<Proposal>,
+    /// True if the turn ends once all calls of the step have their results.
+    pub ends_turn: bool,
 }
 
 impl ToolOutput {
@@ -226,9 +234,9 @@ pub struct Call {
     pub tool: String,
     /// The worst that it can do.
     pub effect: Effect,
-    /// What it is about.
+    /// The paths, command and title of the call.
     pub subject: Subject,
-    /// What was converted in the input, in words; the result says it.
+    /// Conversions made in the input, in words; the result says them.
     pub conversions: Vec<String>,
     /// The input, converted.
     pub input: Value,
@@ -253,13 +261,14 @@ impl<'a> From<&'a Call> for CallSummary<'a> {
 
 /// A tool.
 pub trait Tool: Send + Sync {
-    /// What the model is told of it. It stays the same while a session lives, or the provider's cache is lost.
+    /// Name, description and schema for the model. They stay the same while a session lives, or the provider's cache is
+    /// lost.
     fn spec(&self) -> ToolSpec;
 
     /// Reads the input of a call.
     ///
     /// # Errors
-    /// What is wrong with the input, in words for the model.
+    /// The input's fault, in words for the model.
     fn parse(&self, input: Value) -> Result<Call, String>;
 
     /// Runs a call that [`Tool::parse`] has given. Dropping the future stops it.
@@ -280,14 +289,14 @@ impl dyn Tool {
 
 /// A tool with an input type of its own. Adding one is one file with an implementation, and one line in the registry.
 pub trait TypedTool: Send + Sync + 'static {
-    /// What the model gives. Its schema, with the doc comments as descriptions, is what the model sees.
+    /// Input of a call. The model sees its schema, with the doc comments as descriptions.
     type Input: DeserializeOwned + JsonSchema + Send + 'static;
 
     /// The name the model calls it by.
     const NAME: &'static str;
-    /// What it does, for the model.
+    /// Description for the model.
     const DESCRIPTION: &'static str;
-    /// What a call can do.
+    /// Effect of its calls.
     const EFFECT: Effect;
 
     /// The same as [`TypedTool::DESCRIPTION`], unless it depends on what the tool was made of.
@@ -295,7 +304,7 @@ pub trait TypedTool: Send + Sync + 'static {
         Self::DESCRIPTION.to_owned()
     }
 
-    /// What a call with this input is about.
+    /// The paths, command and title of a call with this input.
     fn subject(&self, input: &Self::Input) -> Subject;
 
     /// Runs a call. Dropping the future stops it.

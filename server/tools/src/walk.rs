@@ -4,17 +4,18 @@
 //! with or without a repository; `.git` itself is never entered. What the fork made is there even if ignored. Folders
 //! outside the roots that may be read, such as a loaded skill's, are looked into only where `path` leads there.
 
-use crate::blocking::Stop;
+use crate::blocking::StopSignal;
 use crate::files::{missing, no_disguise, refused};
 use crate::tool::ToolOutput;
 use ignore::WalkBuilder;
+use ropewalk_workspace::conversation::CONVERSATION;
 use ropewalk_workspace::{DocId, Place, Roots, View};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 /// A file of the view.
 #[derive(Clone, Debug)]
-pub(crate) struct Candidate<'a> {
+pub(crate) struct ViewFile<'a> {
     pub(crate) place: Place,
     /// The roots that it is in.
     pub(crate) roots: &'a Roots,
@@ -43,16 +44,19 @@ fn starts<'a>(view: &'a View, path: Option<&str>) -> Result<(Vec<Place>, &'a Roo
     }
 }
 
-/// A walk over a folder that leaves out what is ignored.
+/// A walk over a folder that leaves out what is ignored, and the conversation.
 pub fn walker(folder: &Path) -> WalkBuilder {
     let mut walker = WalkBuilder::new(folder);
-    walker.hidden(false).require_git(false).filter_entry(|entry| entry.file_name() != ".git");
+    walker
+        .hidden(false)
+        .require_git(false)
+        .filter_entry(|entry| entry.file_name() != ".git" && entry.file_name() != CONVERSATION);
     walker
 }
 
 /// The names of all files of a view as they are shown, in order; those that are ignored are left out. Walks the disk.
 pub fn names(view: &View) -> Vec<String> {
-    let found = files(view, None, &Stop::default()).unwrap_or_default();
+    let found = files(view, None, &StopSignal::default()).unwrap_or_default();
     found.into_iter().map(|file| file.place.shown).collect()
 }
 
@@ -63,9 +67,9 @@ pub fn names(view: &View) -> Vec<String> {
 pub(crate) fn files<'a>(
     view: &'a View,
     path: Option<&str>,
-    stop: &Stop,
-) -> Result<Vec<Candidate<'a>>, ToolOutput> {
-    let mut found: HashMap<PathBuf, Candidate<'_>> = HashMap::new();
+    stop: &StopSignal,
+) -> Result<Vec<ViewFile<'a>>, ToolOutput> {
+    let mut found: HashMap<PathBuf, ViewFile<'_>> = HashMap::new();
     let (starts, roots) = starts(view, path)?;
     let is_outside = !std::ptr::eq(roots, view.roots());
     let overlay: Vec<(Place, bool)> = overlay(view);
@@ -77,7 +81,7 @@ pub(crate) fn files<'a>(
             let Ok(below) = place.path.strip_prefix(&start.path) else { continue };
             if *has_text {
                 let (place, below) = (place.clone(), below.to_owned());
-                let candidate = Candidate { place, roots, below };
+                let candidate = ViewFile { place, roots, below };
                 found.insert(candidate.place.path.clone(), candidate);
             } else {
                 found.remove(&place.path);
@@ -95,23 +99,23 @@ pub(crate) fn files<'a>(
         // No folder is open: the open files are all there is.
         found.extend(overlay.into_iter().filter(|(_, has_text)| *has_text).map(|(place, _)| {
             let below = place.relative.clone();
-            (place.path.clone(), Candidate { place, roots, below })
+            (place.path.clone(), ViewFile { place, roots, below })
         }));
     }
     if path.is_none() {
-        // Those without a file are in no folder.
+        // Documents without a file are in no folder.
         let untitled = view.buffers().keys().filter_map(Place::of_untitled);
         found.extend(untitled.map(|place| {
             let below = place.relative.clone();
-            (place.path.clone(), Candidate { place, roots, below })
+            (place.path.clone(), ViewFile { place, roots, below })
         }));
     }
-    let mut found: Vec<Candidate<'_>> = found.into_values().collect();
+    let mut found: Vec<ViewFile<'_>> = found.into_values().collect();
     found.sort_by(|a, b| a.place.shown.cmp(&b.place.shown));
     Ok(found)
 }
 
-/// What lies over the disk, and whether it has a text or takes the file away.
+/// Places that lie over the disk, each with true if it has a text, false if it takes the file away.
 fn overlay(view: &View) -> Vec<(Place, bool)> {
     let place = |id: &DocId| match Place::of_untitled(id) {
         Some(place) => Some(place),
@@ -136,8 +140,8 @@ fn overlay(view: &View) -> Vec<(Place, bool)> {
 fn on_disk<'a>(
     roots: &'a Roots,
     (start, is_outside): (&Place, bool),
-    stop: &Stop,
-    found: &mut HashMap<PathBuf, Candidate<'a>>,
+    stop: &StopSignal,
+    found: &mut HashMap<PathBuf, ViewFile<'a>>,
 ) {
     let mut folder: Option<Place> = None;
     for entry in walker(&start.path).parents(!is_outside).build().flatten() {
@@ -154,7 +158,7 @@ fn on_disk<'a>(
         }
         let below = path.strip_prefix(&start.path).unwrap_or(Path::new("")).to_owned();
         // Another root may hold it too, and shows it by the same name.
-        found.entry(path).or_insert(Candidate { place, roots, below });
+        found.entry(path).or_insert(ViewFile { place, roots, below });
     }
 }
 

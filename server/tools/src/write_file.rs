@@ -1,6 +1,6 @@
 //! `write_file`: a whole text for a file, new or old.
 //!
-//! What lies on the disk keeps its ways: line ends, byte order mark and encoding are the file's.
+//! A file on the disk keeps its line ends, byte order mark and encoding.
 
 use crate::blocking::blocking;
 use crate::files::{bytes_in_file, fits_the_fork, look_to_change, was_renamed};
@@ -16,9 +16,9 @@ use serde::Deserialize;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct WriteFile;
 
-/// What the model gives.
+/// Input of a call.
 #[derive(Deserialize, JsonSchema, Debug)]
-pub struct Input {
+pub struct WriteFileInput {
     /// The file; missing folders are made.
     path: String,
     /// The whole text.
@@ -26,23 +26,23 @@ pub struct Input {
 }
 
 impl TypedTool for WriteFile {
-    type Input = Input;
+    type Input = WriteFileInput;
     const NAME: &'static str = "write_file";
     const DESCRIPTION: &'static str =
         "Creates a file or replaces its whole text. For a part of a file use edit_file.";
     const EFFECT: Effect = Effect::Write;
 
-    fn subject(&self, input: &Input) -> Subject {
+    fn subject(&self, input: &WriteFileInput) -> Subject {
         Subject::path(&input.path)
     }
 
-    fn run(&self, input: Input, context: Context) -> BoxFuture<'static, ToolOutput> {
+    fn run(&self, input: WriteFileInput, context: Context) -> BoxFuture<'static, ToolOutput> {
         blocking(move |_| write(input, &context))
     }
 }
 
-fn write(input: Input, context: &Context) -> Result<ToolOutput, ToolOutput> {
-    let Input { path, mut content } = input;
+fn write(input: WriteFileInput, context: &Context) -> Result<ToolOutput, ToolOutput> {
+    let WriteFileInput { path, mut content } = input;
     if path.ends_with('/') {
         return Err(ToolOutput::error(format_args!(
             "{path} names a folder. Give the path of a file; its folders are made"

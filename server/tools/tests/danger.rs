@@ -50,22 +50,53 @@ fn every_command_of_the_table() {
     assert!(seen > 250, "only {seen} commands were read");
 }
 
+#[test]
+fn a_danger_in_what_is_not_plain_is_asked_about() {
+    let table = include_str!("danger_asked.txt");
+    let lines = table.lines().filter(|line| !line.is_empty() && !line.starts_with("# "));
+    let lines: Vec<&str> = lines
+        .filter(|line| !section_names().iter().any(|name| *line == format!("[{name}]")))
+        .collect();
+    for line in &lines {
+        let command =
+            if line.contains("printf") { (*line).to_owned() } else { line.replace("\\n", "\n") };
+        let danger = dangerous(&command);
+        assert!(matches!(danger, Some(Danger::Unknown(_))), "{line}: {danger:?}");
+    }
+    assert!(lines.len() > 90, "only {} commands were read", lines.len());
+}
+
 fn section_names() -> [&'static str; 7] {
     ["run", "unknown", "privilege", "power", "wipe", "device", "bomb"]
 }
 
 #[test]
 fn a_refusal_says_which_part_and_why() {
-    let danger = dangerous("make && env A=1 rm -rf $HOME/ | tee log").unwrap();
+    let danger = dangerous("make && env A=1 rm -rf ~/ | tee log").unwrap();
     assert_eq!(
         danger.result_text(),
-        "Error: Dangerous command blocked: `rm -rf $HOME/`: it would take away the home folder. \
+        "Error: Dangerous command blocked: `rm -rf ~/`: it would take away the home folder. \
          Name the exact files inside the project"
     );
     let danger = dangerous("cat x | cat > /dev/sda").unwrap();
     assert!(danger.to_string().starts_with("`cat > /dev/sda`: it writes to the raw device"));
     let long = format!("sudo {}", "x".repeat(10_000));
     assert!(dangerous(&long).unwrap().to_string().chars().count() < 400);
+}
+
+#[test]
+fn signs_that_a_shell_may_take_for_blanks_or_nobody_sees_are_asked_about() {
+    let signs = [
+        '\u{a0}', '\u{2003}', '\u{3000}', '\u{200b}', '\u{202e}', '\u{feff}', '\r', '\u{b}',
+        '\u{1b}',
+    ];
+    for sign in signs {
+        for command in
+            [format!("ls{sign}sudo x"), format!("ls {sign}sudo x"), format!("ls;{sign}sudo x")]
+        {
+            assert!(matches!(dangerous(&command), Some(Danger::Unknown(_))), "{command:?}");
+        }
+    }
 }
 
 /// The simple commands as `text > target` lines.
@@ -100,13 +131,13 @@ fn simple_commands_are_listed_in_order() {
     );
     assert_eq!(listed("bash -c 'ls; pwd'"), ["bash -c ls; pwd", "ls", "pwd"]);
     assert_eq!(listed("export A=1; PATH=x; unset B"), ["export A=1", "PATH=x", "unset B"]);
-    assert_eq!(listed("cat <<EOF > f g\nx\nEOF\nls"), ["cat g > f", "ls"]);
-    assert_eq!(listed("echo $(ls -a) \"$X\""), ["ls -a", "echo $(ls -a) $X"]);
+    assert_eq!(listed("cat > f g\nls"), ["cat g > f", "ls"]);
+    assert_eq!(listed("ls | xargs -n 1 grep x"), ["ls", "xargs -n 1 grep x", "grep x "]);
     assert_eq!(listed("> f"), [" > f"]);
     assert_eq!(listed(""), Vec::<String>::new());
-    let commands = simple_commands("/usr/bin/git log; $X y; 'a b' c").unwrap();
+    let commands = simple_commands("/usr/bin/git log; 'a b' c").unwrap();
     let programs: Vec<_> = commands.iter().map(|c| c.program()).collect();
-    assert_eq!(programs, [Some("git"), None, Some("a b")]);
+    assert_eq!(programs, [Some("git"), Some("a b")]);
     assert!(matches!(simple_commands("ls )"), Err(UnknownSyntax::Syntax { .. })));
 }
 
@@ -185,29 +216,12 @@ fn huge_and_deep_input_ends() {
         judged_on_a_small_stack(unit.repeat(MAX_COMMAND_BYTES / unit.len()));
     }
     judged_on_a_small_stack("x".repeat(1 << 20));
-    // A parser that is let do it reads such for minutes.
-    for unit in ["a=(", "a+=(", "b=(a=( "] {
-        let text = format!("{}rm -rf /", unit.repeat(16_000));
-        let judged = judged_on_a_small_stack(text);
-        assert_eq!(judged, Some(Danger::Unknown(UnknownSyntax::TooComplex)), "{unit}");
-    }
-    let deep = |n: usize| format!("{}sudo x{}", "( ".repeat(n), " )".repeat(n));
-    assert!(judged_on_a_small_stack(deep(20)).unwrap().denies());
+    let wrapped = |n: usize| format!("{}sudo x", "nohup ".repeat(n));
+    assert!(judged_on_a_small_stack(wrapped(5)).unwrap().denies());
     assert_eq!(
-        judged_on_a_small_stack(deep(10_000)),
+        judged_on_a_small_stack(wrapped(10_000)),
         Some(Danger::Unknown(UnknownSyntax::TooComplex))
     );
-    let substituted = format!("{}sudo x{}", "$(".repeat(10_000), ")".repeat(10_000));
-    assert!(judged_on_a_small_stack(substituted).is_some());
-    // Values made of values would double thirty times.
-    let mut doubling = "a=eval;".to_owned();
-    for _ in 0..30 {
-        doubling += "a=\"$a $a\";";
-    }
-    judged_on_a_small_stack(doubling + "$a x");
-    judged_on_a_small_stack(format!("{}ls", "eval ".repeat(2000)));
-    let fed = format!("{{ {} }} <<'A'\n{}\nA", "sh; ".repeat(2000), "ls a b c\n".repeat(2000));
-    judged_on_a_small_stack(fed);
 }
 
 proptest! {

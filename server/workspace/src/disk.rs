@@ -29,7 +29,7 @@ mod link;
 mod write;
 
 pub use folders::{folders_of_its_own, missing_folders, remove_folders, set_folder_modes};
-use handle::{Spot, plain};
+use handle::{NameSpot, plain};
 pub use link::{link, link_hash, write_link};
 pub use write::{create_parents, remove, rename, set_mode, write};
 
@@ -50,7 +50,7 @@ impl fmt::Debug for FileRead {
     }
 }
 
-/// What the file system says of a file.
+/// Metadata of a file, as the file system has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FileMeta {
     /// Length in bytes.
@@ -73,7 +73,7 @@ pub struct FileMeta {
 const SETTLED: Duration = Duration::from_secs(2);
 
 impl FileMeta {
-    /// Whether another look at the file that gives the same metadata proves the same content.
+    /// True if another look at the file that gives the same metadata proves the same content.
     pub fn is_settled(&self) -> bool {
         self.mtime.and_then(|mtime| mtime.elapsed().ok()).is_some_and(|age| age > SETTLED)
     }
@@ -88,7 +88,7 @@ pub struct FileIdentity {
     pub inode: u64,
 }
 
-/// What must be there for a file to be written, moved or removed.
+/// Condition on the disk without which a file is not written, moved or removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Expect {
     /// No file.
@@ -101,7 +101,7 @@ pub enum Expect {
     Anything,
 }
 
-/// What is there instead of a file.
+/// Kind of thing that is there instead of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileKind {
     /// A directory.
@@ -169,7 +169,7 @@ pub enum FileError {
     NotAFile {
         /// The path.
         path: String,
-        /// What it is.
+        /// Its kind.
         kind: FileKind,
     },
     /// A part of its path is a file.
@@ -243,7 +243,7 @@ pub enum FileError {
     Leads {
         /// The path.
         path: String,
-        /// What the link says.
+        /// Target of the link, as it is written there.
         target: String,
         /// Why.
         reason: String,
@@ -253,6 +253,14 @@ pub enum FileError {
         "{path} is git's own data, which no tool changes in any mode, because git runs programs that it names. Leave it as it is, and tell the user what to change there"
     )]
     OfGit {
+        /// The file.
+        path: String,
+    },
+    /// It is the conversation with the user, in which no tool writes.
+    #[error(
+        "{path} is the user's conversation with you, in which no tool writes. What is to stand there, say in your answer"
+    )]
+    OfConversation {
         /// The file.
         path: String,
     },
@@ -271,7 +279,7 @@ pub enum FileError {
 /// # Errors
 /// [`FileError`]; `TooLarge` is found before anything is read where the length is known.
 pub fn read(roots: &Roots, place: &Place, limit: u64) -> Result<FileRead, FileError> {
-    let spot = Spot::open(roots, place)?;
+    let spot = NameSpot::open(roots, place)?;
     read_at(&spot, limit)
 }
 
@@ -280,7 +288,7 @@ pub fn read(roots: &Roots, place: &Place, limit: u64) -> Result<FileRead, FileEr
 /// # Errors
 /// [`FileError`].
 pub fn stat(roots: &Roots, place: &Place) -> Result<FileMeta, FileError> {
-    let spot = Spot::open(roots, place)?;
+    let spot = NameSpot::open(roots, place)?;
     Ok(meta(&spot.plain_file()?))
 }
 
@@ -292,7 +300,7 @@ pub fn identity(roots: &Roots, place: &Place) -> Result<FileIdentity, FileError>
     stat(roots, place).map(|meta| meta.identity)
 }
 
-fn read_at(spot: &Spot<'_>, limit: u64) -> Result<FileRead, FileError> {
+fn read_at(spot: &NameSpot<'_>, limit: u64) -> Result<FileRead, FileError> {
     let (file, found) = open(spot)?;
     let too_large = |len| FileError::TooLarge { path: spot.shown(), len, limit };
     if found.len() > limit {
@@ -312,7 +320,7 @@ fn read_at(spot: &Spot<'_>, limit: u64) -> Result<FileRead, FileError> {
 }
 
 /// The hash of a file of any length, without holding it.
-fn hash_at(spot: &Spot<'_>) -> Result<ContentHash, FileError> {
+fn hash_at(spot: &NameSpot<'_>) -> Result<ContentHash, FileError> {
     let (file, _) = open(spot)?;
     let mut file = BufReader::with_capacity(1 << 16, file);
     let mut hasher = xxhash_rust::xxh3::Xxh3Default::new();
@@ -331,7 +339,7 @@ fn hash_at(spot: &Spot<'_>) -> Result<ContentHash, FileError> {
 }
 
 /// Opens a plain file for reading, through no link and without waiting.
-fn open(spot: &Spot<'_>) -> Result<(File, Metadata), FileError> {
+fn open(spot: &NameSpot<'_>) -> Result<(File, Metadata), FileError> {
     // Looked at before it is opened, because opening a device or a pipe can already do something.
     spot.plain_file()?;
     let mut options = OpenOptions::new();
@@ -374,7 +382,7 @@ fn mode(found: &Metadata) -> u32 {
     if found.permissions().readonly() { 0o444 } else { 0o644 }
 }
 
-/// What something that is no plain file is.
+/// Tells the kind of something that is no plain file.
 fn kind(found: &Metadata) -> FileKind {
     let kind = found.file_type();
     if kind.is_dir() {

@@ -4,20 +4,22 @@
 //! back to us that way and are recognised by `proof`. The disk beside it is looked at by `workspace`.
 
 mod echo;
+mod find;
+mod part;
 
 use crate::disk::FileMeta;
 use crate::editor::Habits;
 use crate::log::{DeltaLog, Origin};
 use crate::proof::{Expected, Settled};
 use crate::{ContentHash, PublishId};
-use echo::Told;
+use echo::ToldChange;
 use ropewalk_text::decode::{Encoding, FileFormat};
 use ropewalk_text::{ChangeSet, Coordinates, Position, Text, coarse_diff};
 
 /// A notification that deletes more lines than this, or more than half of the document, is coarse.
 const COARSE_LINES: usize = 20;
 
-/// Whether the text here is the editor's.
+/// Agreement of the text here with the editor's.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Accord {
     /// As far as anybody knows.
@@ -64,7 +66,7 @@ pub struct Document {
     pub version: i32,
     text: Text,
     log: DeltaLog,
-    /// What the disk held when it was last read, if it held text.
+    /// Text of the disk when it was last read; None if that was no text.
     pub saved: Option<Saved>,
     /// The disk's newer text, when the buffer is as it was saved and the disk has moved on.
     pub moved: Option<Text>,
@@ -86,9 +88,9 @@ pub struct Document {
     pub(crate) used: u64,
 }
 
-/// What a notification did.
+/// Effect of a notification on the document.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct Changed {
+pub struct NotificationEffect {
     /// Positions that did not exist in our text, and ranges that end before they begin: the client and we disagree
     /// about it.
     pub desync_alarms: usize,
@@ -101,7 +103,7 @@ pub struct Changed {
 /// One step of a document's text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// Who made it.
+    /// Maker of the step: the user, or an edit of ours.
     pub origin: Origin,
     /// The change.
     pub change: ChangeSet,
@@ -173,23 +175,23 @@ impl Document {
         changes: &[ContentChange],
         coordinates: Coordinates,
         habits: &Habits,
-    ) -> Changed {
+    ) -> NotificationEffect {
         self.version = version;
         self.just_written = false;
         let accord = self.accord;
-        let mut out = Changed::default();
+        let mut out = NotificationEffect::default();
         let inserts =
             |change: &ContentChange| change.range.is_some_and(|(start, end)| start == end);
         // Insertions are never coarse, and while no edit of ours is under way nobody asks for the text before
         // them. A rope that is not shared is changed in place, so typing is spared a copy of its path.
         let before =
             (!self.expected.is_empty() || !changes.iter().all(inserts)).then(|| self.text.clone());
-        let steps: Vec<Told> =
+        let steps: Vec<ToldChange> =
             changes.iter().map(|change| self.told(change, coordinates, &mut out)).collect();
         let before = before.unwrap_or_else(|| self.text.clone());
         self.take_in(before, &steps, (coordinates, habits.checks_versions), &mut out);
         self.pass_over(habits.trusts_versions());
-        // What the disk had ahead of a clean buffer is judged anew when the disk is next looked at.
+        // The disk's lead over a clean buffer is judged anew when the disk is next looked at.
         self.moved = None;
         out.lost = accord < Accord::Lost && self.accord == Accord::Lost;
         if out.lost {
@@ -204,8 +206,8 @@ impl Document {
         &mut self,
         change: &ContentChange,
         coordinates: Coordinates,
-        out: &mut Changed,
-    ) -> Told {
+        out: &mut NotificationEffect,
+    ) -> ToldChange {
         let range = match change.range {
             Some((start, end)) => {
                 let (start, end, reversed) = (start.min(end), start.max(end), end < start);
@@ -233,7 +235,7 @@ impl Document {
         let set = ChangeSet::single(self.text.len(), range.clone(), change.text.as_str());
         let (deleted, whole) = (range.len(), change.range.is_none());
         self.text.replace(range, &change.text);
-        Told { set, after: self.text.clone(), deleted, deleted_lines, whole }
+        ToldChange { set, after: self.text.clone(), deleted, deleted_lines, whole }
     }
 }
 
@@ -266,6 +268,7 @@ impl Document {
             answer: None,
             passed_over: false,
             unconfirmed: false,
+            in_parts: false,
             waiter: Some(sender),
         });
         Some(receiver)
@@ -291,17 +294,23 @@ impl Document {
         }
     }
 
-    /// Whether the edit is neither confirmed nor given up as impossible.
+    /// True if the edit is neither confirmed nor given up as impossible.
     pub fn is_expected(&self, id: PublishId) -> bool {
         self.expected.iter().chain(&self.overtaken).any(|expected| expected.id == id)
     }
 
-    /// Whether the edit was sent and its echo is still waited for.
+    /// True if the edit was sent and its echo is still waited for.
     pub fn is_waited_for(&self, id: PublishId) -> bool {
         self.expected.iter().any(|expected| expected.id == id && !expected.unconfirmed)
     }
 
-    /// Whether the edit ended in a conflict: it may or may not be in the text.
+    /// True if the client says that it made the edit, and has told some places of it and not the others.
+    pub(crate) fn is_halfway(&self, id: PublishId) -> bool {
+        let is_it = |own: &Expected| own.in_parts && own.answer == Some(true) && !own.unconfirmed;
+        self.expected.iter().any(|own| own.id == id && is_it(own))
+    }
+
+    /// True if the edit ended in a conflict: it may or may not be in the text.
     pub fn is_lost(&self, id: PublishId) -> bool {
         self.lost.contains(&id)
     }
@@ -315,7 +324,7 @@ impl Document {
         lost
     }
 
-    /// What is known of the text.
+    /// Agreement of our text with the editor's, as far as it is known.
     pub fn accord(&self) -> Accord {
         self.accord
     }
@@ -330,8 +339,8 @@ impl Document {
 
     /// Takes what the disk held right after a save for the text, where it was in doubt: with nothing heard of the
     /// document since, the editor has just that. Text of which only guesses tell the encoding is left alone.
-    pub fn resynchronise(&mut self, disk: &Saved) -> Changed {
-        let mut out = Changed::default();
+    pub fn resynchronise(&mut self, disk: &Saved) -> NotificationEffect {
+        let mut out = NotificationEffect::default();
         let known = disk.format.encoding != Encoding::Latin1;
         if self.accord == Accord::Certain || !self.just_written || !known {
             return out;
@@ -378,7 +387,8 @@ impl Document {
         self.written.as_ref().or(self.saved.as_ref().map(|saved| &saved.text))
     }
 
-    /// Whether a write was told of that the disk has not been found to hold. Asked once.
+    /// Takes the mark that a write was told of which the disk has not been found to hold. True only
+    /// once for each.
     pub fn take_unfound_write(&mut self) -> bool {
         self.written.take().is_some()
     }
@@ -426,7 +436,7 @@ impl Document {
         (!self.is_clean() && self.moved.is_none(), self.used)
     }
 
-    /// Whether the buffer equals the disk's content as last read, line ends aside.
+    /// True if the buffer equals the disk's content as last read, line ends aside.
     pub fn is_clean(&self) -> bool {
         self.saved.as_ref().is_some_and(|saved| saved.text.equal_but_line_ends(&self.text))
     }

@@ -18,7 +18,7 @@ pub enum EditForm {
     Versioned,
 }
 
-/// What a client says in `initialize` of the edits that it takes.
+/// Abilities to take edits that a client declares in `initialize`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Declared {
     /// True if it has `workspace/applyEdit`.
@@ -29,7 +29,7 @@ pub struct Declared {
     pub renames: bool,
 }
 
-/// What one editor does with our edits.
+/// Habits of one editor with our edits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Habits {
     /// The start of the name in `clientInfo`, in lower case.
@@ -44,21 +44,23 @@ pub struct Habits {
     pub renames_files: bool,
     /// True if `RenameFile` writes the open buffer to the disk on the way.
     pub rename_writes: bool,
-    /// Whether it skips an edit whose version it has left behind.
+    /// True if it skips an edit whose version it has left behind.
     pub checks_versions: bool,
-    /// Whether `applied: true` is true. Where it isn't, a later notification without the edit shows that it
-    /// was skipped.
+    /// True if its `applied: true` can be trusted. Where it can't, a later notification without the
+    /// edit shows that it was skipped.
     pub answers_truly: bool,
-    /// Whether a document at version 0 must be moved off it first, because version 0 is never checked.
+    /// True if a document at version 0 must be moved off it first, because version 0 is never
+    /// checked.
     pub primes_version_zero: bool,
-    /// Whether `workspace/semanticTokens/refresh` makes it send the changes it holds back.
+    /// True if `workspace/semanticTokens/refresh` makes it send the changes it holds back.
     pub barrier: bool,
-    /// Whether it draws code lenses.
+    /// True if it draws code lenses.
     pub lenses: bool,
-    /// Whether a message with buttons waits for a click. Where it reads keys, typing would answer it.
+    /// True if a message with buttons waits for a click. Where it reads keys, typing would answer
+    /// it.
     pub safe_dialogs: bool,
-    /// Whether showing a message takes keys: Neovim shows every `window/showMessage` but an error of one
-    /// short line with a prompt that swallows the next Enter or Space.
+    /// True if showing a message takes keys. Neovim prompts at every `window/showMessage` but a
+    /// short error of one line, and swallows the next Enter or Space.
     pub messages_take_keys: bool,
 }
 
@@ -168,8 +170,8 @@ impl Habits {
         }
     }
 
-    /// Whether a notification that comes after our edit, without it, proves that it was skipped: the client
-    /// checks versions but says `applied: true` for what it skips.
+    /// True if a notification after our edit, and without it, proves that it was skipped. So it is
+    /// where versions are checked and `applied: true` is said of skipped edits.
     pub fn trusts_versions(&self) -> bool {
         self.checks_versions && !self.answers_truly
     }
@@ -184,7 +186,7 @@ pub struct DocumentEdit {
     pub version: i32,
     /// Replaced ranges and their text, sorted, disjoint, all in the coordinates of that version.
     pub edits: Vec<(Position, Position, String)>,
-    /// What the edit is called in the editor's undo list.
+    /// Name of the edit in the editor's undo list; empty where it needs none.
     pub label: String,
 }
 
@@ -195,7 +197,7 @@ pub struct FileRename {
     pub from: String,
     /// The URI it is to have.
     pub to: String,
-    /// What the change is called in the editor's undo list.
+    /// Name of the change in the editor's undo list.
     pub label: String,
 }
 
@@ -208,22 +210,30 @@ pub enum EditorError {
     /// The client answered with an error, or the connection is closed.
     #[error("the editor refused: {0}")]
     Refused(String),
+    /// The client has not made the edit. Its reason is one plain line, empty where it gave none.
+    #[error("{}", declined(.0))]
+    Declined(String),
     /// There is no editor, or it cannot do this.
     #[error("the editor cannot do this: {0}")]
     Unsupported(&'static str),
 }
 
-/// What the workspace asks of an editor. Every request has a bound; none waits for the user.
+fn declined(reason: &str) -> &str {
+    if reason.is_empty() { "it said no" } else { reason }
+}
+
+/// Editor, as far as the workspace asks anything of it. Every request has a bound; none waits for
+/// the user.
 pub trait Editor: Send + Sync + 'static {
-    /// What is known of this client.
+    /// Habits of this client.
     fn habits(&self) -> Habits;
 
-    /// Asks for an edit of one document. The answer says what the client claims.
-    fn apply(&self, edit: DocumentEdit) -> BoxFuture<'static, Result<bool, EditorError>>;
+    /// Asks for an edit of one document. The answer is the client's claim.
+    fn apply(&self, edit: DocumentEdit) -> BoxFuture<'static, Result<(), EditorError>>;
 
-    /// Asks for another name of a file that is open, so that its buffer follows. The answer says what the client
-    /// claims. Asked only where [`Habits::renames_files`].
-    fn rename(&self, _: FileRename) -> BoxFuture<'static, Result<bool, EditorError>> {
+    /// Asks for another name of a file that is open, so that its buffer follows. The answer is the client's
+    /// claim. Asked only where [`Habits::renames_files`].
+    fn rename(&self, _: FileRename) -> BoxFuture<'static, Result<(), EditorError>> {
         Box::pin(async { Err(EditorError::Unsupported("it renames no files")) })
     }
 
@@ -286,7 +296,7 @@ pub struct EditorPlace {
     pub doc: DocId,
     /// Where it begins.
     pub start: Position,
-    /// What stands there, in a few words, if that was told.
+    /// A few words on the place, if they were told.
     pub about: Option<String>,
 }
 
@@ -299,7 +309,7 @@ impl Editor for NoEditor {
         Habits::UNKNOWN
     }
 
-    fn apply(&self, _: DocumentEdit) -> BoxFuture<'static, Result<bool, EditorError>> {
+    fn apply(&self, _: DocumentEdit) -> BoxFuture<'static, Result<(), EditorError>> {
         Box::pin(async { Err(EditorError::Unsupported("there is no editor")) })
     }
 

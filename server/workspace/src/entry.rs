@@ -4,29 +4,40 @@
 //! date, `publish` sends parts of it.
 
 mod alter;
+mod aside;
 mod blank;
 mod follow;
 mod kin;
 mod sent;
 
-pub use alter::Merged;
+pub use alter::EntryMerge;
+pub use aside::Conflict;
+pub(crate) use aside::{lines_around, lines_changed};
 pub(crate) use blank::is_blank;
 pub(crate) use kin::moved;
 
-use crate::log::{Cursor, Delta, DeltaLog, Origin};
+use crate::log::{Cursor, DeltaLog, LogDelta, Origin};
 use crate::{ContentHash, HunkId, PublishId};
 use ropewalk_text::decode::FileFormat;
-use ropewalk_text::{Bias, ChangeSet, Text};
+use ropewalk_text::{ChangeSet, Text};
 use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Who contributed to a change.
+/// Contributor to a change.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Maker {
     /// A tool call, by its id.
     Call(Arc<str>),
+    /// A member of a team, by a bundle.
+    Member {
+        /// Its name.
+        name: Arc<str>,
+        /// The number of the task that it worked on; None for work without one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        task: Option<u64>,
+    },
     /// The user, by editing a pending hunk.
     User,
     /// The disk, which moved under a clean buffer.
@@ -38,25 +49,25 @@ impl Maker {
     pub fn call(&self) -> Option<&Arc<str>> {
         match self {
             Self::Call(call) => Some(call),
-            Self::User | Self::Disk => None,
+            Self::Member { .. } | Self::User | Self::Disk => None,
         }
     }
 }
 
-/// What is known of one pending change.
+/// Identity and origin of one pending change.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Mark {
     /// Its id, stable while it is pending.
     pub id: HunkId,
     /// The turn it was first made in.
     pub turn: u64,
-    /// Who contributed, in order, each once.
+    /// Contributors in order, each once.
     pub makers: Vec<Maker>,
     /// The publish under way that carries it.
     pub sent: Option<PublishId>,
 }
 
-/// What lies under an entry: the text as the user has it.
+/// Base of an entry: the text as the user has it.
 #[derive(Clone, Debug)]
 pub enum Base {
     /// An open buffer at a place of its delta log.
@@ -120,44 +131,15 @@ pub enum FileChange {
 }
 
 impl FileChange {
-    /// Whether it leaves nothing of what the file held.
+    /// True if it leaves nothing of the file's content.
     pub fn is_whole(&self) -> bool {
         matches!(self, Self::Delete | Self::Binary(_) | Self::Link(_))
     }
 }
 
-/// A pending change that the user's text no longer has a place for.
+/// Old and new text of one pending change.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SetAside {
-    /// Its mark.
-    pub mark: Mark,
-    /// The lines it was made in, as they were.
-    pub old: String,
-    /// The same lines as they would have been.
-    pub new: String,
-    /// What stands there now.
-    pub now: String,
-    /// Where that is, in bytes; None where it is no part of a text.
-    pub at: Option<Range<usize>>,
-}
-
-impl SetAside {
-    /// The user's text has moved on by `change` since.
-    pub(crate) fn follow(&mut self, change: &ChangeSet) {
-        self.at = self.at.take().map(|at| change.map_range(at));
-    }
-
-    /// Has what stands there be that of `text`, to which it was followed.
-    pub(crate) fn stands_in(&mut self, text: &Text) {
-        if let Some(at) = &self.at {
-            self.now = lines_around(text, at.clone());
-        }
-    }
-}
-
-/// What one pending change replaces, and by what.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Content {
+pub struct ChangeTexts {
     /// The change.
     pub id: HunkId,
     /// The text in the base.
@@ -169,7 +151,7 @@ pub struct Content {
 /// One file of a fork.
 #[derive(Clone, Debug)]
 pub struct Entry {
-    /// What the user has.
+    /// Text or file as the user has it, which the changes are made on.
     pub base: Base,
     /// A change of the file itself.
     pub file: Option<(FileChange, Mark)>,
@@ -224,12 +206,12 @@ impl Entry {
         &self.marks
     }
 
-    /// Whether nothing is pending.
+    /// True if nothing is pending.
     pub fn is_empty(&self) -> bool {
         self.set.is_empty() && self.file.is_none() && self.mode.is_none()
     }
 
-    /// Whether the file is to be changed as a whole.
+    /// True if the file is to be changed as a whole.
     pub fn is_whole(&self) -> bool {
         self.file.as_ref().is_some_and(|(change, _)| change.is_whole())
     }
@@ -237,31 +219,6 @@ impl Entry {
     /// A place in the fork text's own history, for a frozen view.
     pub fn cursor(&mut self) -> Cursor {
         self.log.cursor()
-    }
-
-    fn set_aside(
-        &self,
-        before: &Text,
-        which: &[usize],
-        theirs: &ChangeSet,
-        now: &Text,
-    ) -> Vec<SetAside> {
-        let changes = self.set.changes().iter().zip(self.set.new_ranges()).zip(&self.marks);
-        changes
-            .enumerate()
-            .filter(|(index, _)| which.binary_search(index).is_ok())
-            .map(|(_, ((change, new), mark))| {
-                let start = theirs.map_offset(change.range.start, Bias::Before);
-                let end = theirs.map_offset(change.range.end, Bias::After);
-                SetAside {
-                    mark: mark.clone(),
-                    old: lines_around(before, change.range.clone()),
-                    new: lines_around(&self.text, new),
-                    now: lines_around(now, start..end),
-                    at: Some(start..end),
-                }
-            })
-            .collect()
     }
 
     /// The user's text is `now`, and the fork's text stays as it is: pending is what it has beyond `now`, under
@@ -282,7 +239,7 @@ impl Entry {
             }
             None => {
                 let change = ropewalk_text::diff(&self.text, &now);
-                self.log.push(Delta { change, origin: Origin::User });
+                self.log.push(LogDelta { change, origin: Origin::User });
                 self.text = now.clone();
                 self.set = ChangeSet::identity(now.len());
                 self.marks = Vec::new();
@@ -297,13 +254,13 @@ impl Entry {
         file.chain(self.mode.iter().map(|(_, mark)| mark))
     }
 
-    /// What these changes replace and put there, as a reviewer sees them now.
-    pub fn contents(&self, which: &[HunkId]) -> Vec<Content> {
+    /// Old and new texts of these changes, as a reviewer sees them now.
+    pub fn contents(&self, which: &[HunkId]) -> Vec<ChangeTexts> {
         let base = self.base.text();
         let chosen = self.set.changes().iter().zip(&self.marks);
         chosen
             .filter(|(_, mark)| which.contains(&mark.id))
-            .map(|(change, mark)| Content {
+            .map(|(change, mark)| ChangeTexts {
                 id: mark.id,
                 old: base.slice(change.range.clone()),
                 new: change.text.clone(),
@@ -311,11 +268,11 @@ impl Entry {
             .collect()
     }
 
-    /// Those of `which` that are as they were in `seen`; changes of files always are.
-    pub fn unaltered(&self, which: &[HunkId], seen: &[Content]) -> Vec<HunkId> {
+    /// Picks from `which` the changes that are as they were in `seen`. Changes of files always are.
+    pub fn unaltered(&self, which: &[HunkId], seen: &[ChangeTexts]) -> Vec<HunkId> {
         let now = self.contents(which);
         let altered = |id: &HunkId| {
-            let of = |contents: &[Content]| contents.iter().find(|c| c.id == *id).cloned();
+            let of = |contents: &[ChangeTexts]| contents.iter().find(|c| c.id == *id).cloned();
             of(&now) != of(seen)
         };
         let is_altered = |mark: &Mark| which.contains(&mark.id) && altered(&mark.id);
@@ -328,7 +285,7 @@ impl Entry {
         which.iter().copied().filter(|id| !altered(id) && !goes_along(id)).collect()
     }
 
-    /// Those of `which` that are still pending here.
+    /// Picks from `which` the changes that are still pending here.
     pub fn pending(&self, which: &[HunkId]) -> Vec<HunkId> {
         let file = self.marks_of_file();
         let here: Vec<HunkId> = self.marks.iter().chain(file).map(|mark| mark.id).collect();
@@ -345,9 +302,9 @@ impl Entry {
 
 /// Gives out hunk ids.
 #[derive(Clone, Debug, Default)]
-pub struct HunkIds(u64);
+pub struct HunkIdSource(u64);
 
-impl HunkIds {
+impl HunkIdSource {
     /// Gives ids above `last`.
     pub fn after(last: u64) -> Self {
         Self(last)
@@ -363,13 +320,6 @@ impl HunkIds {
         self.0 += 1;
         HunkId(self.0)
     }
-}
-
-/// The whole lines that `range` touches.
-fn lines_around(text: &Text, range: Range<usize>) -> String {
-    let start = text.line_feed_start(text.line_feeds_before(range.start));
-    let last = range.end.saturating_sub(1).max(range.start);
-    text.slice(start..text.line_feed_start(text.line_feeds_before(last) + 1))
 }
 
 fn pick(marks: &[Mark], indexes: &[usize]) -> Vec<Mark> {

@@ -18,18 +18,19 @@ pub use branch::Branch;
 pub use hunks::FileHunks;
 pub(crate) use hunks::{Reviewed, file_hunks};
 pub use look::{Answers, Question, synced, synced_by};
-pub(crate) use look::{Look, Seen, synced_one};
+pub(crate) use look::{DiskMemory, FileOnDisk, synced_one};
 pub use merge::merge;
-pub(crate) use net::{Content, NetChange, Side};
+pub(crate) use merge::merge_all;
+pub(crate) use net::{NetChange, NetContent, Side};
 pub use places::{HunkPlaces, PlacedHunk};
 pub(crate) use sync::{catch_up, follow_disk, sync_file};
 
 use crate::disk::FileError;
-use crate::entry::{Base, Entry, FileChange, HunkIds, Maker, SetAside};
+use crate::entry::{Base, Conflict, Entry, FileChange, HunkIdSource, Maker};
 use crate::ledger::{Published, Revisions};
 use crate::note::Note;
 use crate::paths::{Links, PathError, Place, Roots};
-use crate::view::{FormerNames, Frozen, FrozenContent, Snapshot, View};
+use crate::view::{ForkedFile, FormerNames, FrozenContent, Snapshot, View};
 use crate::workspace::{DisplacedChange, Workspace};
 use crate::{DocId, HunkId};
 use ropewalk_text::decode::FileFormat;
@@ -44,11 +45,11 @@ use std::sync::Arc;
 pub struct Proposal {
     /// The file.
     pub place: Place,
-    /// What is to happen to it.
+    /// Change that is to be made to the file.
     pub change: ProposedChange,
 }
 
-/// What a call does to a file.
+/// Change of one file by a call.
 #[derive(Clone, Debug)]
 pub enum ProposedChange {
     /// Changes of the view's text.
@@ -89,7 +90,7 @@ impl ProposedChange {
 
 /// Which pending hunks an op is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Selection {
+pub enum HunkSelection {
     /// These.
     Hunks(Vec<HunkId>),
     /// All of a file.
@@ -100,7 +101,7 @@ pub enum Selection {
     All,
 }
 
-/// What a merge did, for the call's result.
+/// Outcome of a merge, for the call's result.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MergeReport {
     /// The hunks the call made or added to.
@@ -114,7 +115,7 @@ pub struct MergeReport {
     pub stays: Vec<String>,
 }
 
-/// Whether a hunk waits for the user or is on its way.
+/// Stage of a hunk: it waits for the user, or is on its way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HunkState {
     /// It waits for the user.
@@ -123,7 +124,7 @@ pub enum HunkState {
     Sent,
 }
 
-/// What kind of change a hunk is.
+/// Kind of change that a hunk is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum HunkKind {
     /// Lines of a text.
@@ -174,28 +175,29 @@ pub struct Hunk {
     pub doc: DocId,
     /// The file as it is shown.
     pub file: String,
-    /// What kind of change it is.
+    /// Kind of change.
     pub kind: HunkKind,
     /// Where it is in the user's text, in bytes.
     pub range: Range<usize>,
     /// The lines it replaces in the user's text, zero-based, counted by line feeds.
     pub lines: Range<usize>,
-    /// What stands in those lines in the user's text.
+    /// Text of those lines as the user has it.
     pub old: String,
-    /// What would stand there.
+    /// Text that would stand there.
     pub new: String,
     /// The diff, with the lines around it.
     pub diff: String,
     /// The turn it was first made in.
     pub turn: u64,
-    /// Who made it.
+    /// Contributors to the hunk.
     pub makers: Vec<Maker>,
-    /// Whether it waits or is on its way.
+    /// Stage: waiting, or on its way.
     pub state: HunkState,
 }
 
 impl Hunk {
-    /// Whether it is only what the disk has already, brought along to a buffer that has not read it.
+    /// True if the disk has the change already, and it is brought along to a buffer that has not
+    /// read it.
     pub fn is_of_disk(&self) -> bool {
         self.makers == [Maker::Disk]
     }
@@ -208,18 +210,18 @@ pub struct ForkFile {
     pub shown: String,
     /// Where it lies; None for a buffer without a file.
     pub place: Option<Place>,
-    /// What is pending.
+    /// Pending changes of the file.
     pub entry: Entry,
     /// Hunks that were published, and that an editor which died unsaved has taken along: pending again, until
     /// their text turns up after all.
     pub returned: Vec<Published>,
-    pub(crate) seen: Seen,
+    pub(crate) seen: DiskMemory,
     pub(crate) reviewed: Reviewed,
 }
 
 impl ForkFile {
     pub(crate) fn new(shown: String, place: Option<Place>, entry: Entry) -> Self {
-        let (seen, reviewed) = (Seen::default(), Reviewed::default());
+        let (seen, reviewed) = (DiskMemory::default(), Reviewed::default());
         Self { shown, place, entry, returned: Vec::new(), seen, reviewed }
     }
 }
@@ -230,7 +232,7 @@ pub struct Fork {
     /// The session it belongs to; empty for a branch, of which no ledger and no news tells.
     pub session: Arc<str>,
     pub(crate) files: BTreeMap<DocId, ForkFile>,
-    pub(crate) ids: HunkIds,
+    pub(crate) ids: HunkIdSource,
     /// Hunks that the user rejected: going back doesn't bring them back.
     pub(crate) rejected: BTreeSet<HunkId>,
     /// Hunks that were published, also those undone since.
@@ -247,7 +249,7 @@ impl Fork {
         Self {
             session,
             files: BTreeMap::new(),
-            ids: HunkIds::default(),
+            ids: HunkIdSource::default(),
             rejected: BTreeSet::new(),
             accepted: BTreeSet::new(),
             names: Arc::default(),
@@ -255,12 +257,33 @@ impl Fork {
         }
     }
 
+    /// A copy for somebody else to start from: nothing of it is on its way, and no ledger and no news tells of it.
+    pub fn handed_on(&self) -> Self {
+        let mut copy = Self::new(Arc::default());
+        (copy.files, copy.ids, copy.names) =
+            (self.files.clone(), self.ids.clone(), self.names.clone());
+        for file in copy.files.values_mut() {
+            file.entry.forget_sent();
+            file.returned.clear();
+            file.seen.writing = false;
+            file.seen.outdate();
+        }
+        copy
+    }
+
+    /// The same changes for the session of another fork, in the place of what is pending there.
+    pub fn as_that_of(&self, other: &Fork) -> Self {
+        let last = self.ids.last().max(other.ids.last());
+        let (files, names) = (self.files.clone(), self.names.clone());
+        Self { files, names, ids: HunkIdSource::after(last), ..other.clone() }
+    }
+
     /// Its files with what is pending in each, on the base as of the last sync.
     pub fn files(&self) -> impl Iterator<Item = (&DocId, &ForkFile)> {
         self.files.iter()
     }
 
-    /// Whether nothing is pending.
+    /// True if nothing is pending.
     pub fn is_empty(&self) -> bool {
         self.files.values().all(|file| file.entry.is_empty())
     }
@@ -276,7 +299,7 @@ impl Fork {
         View::new(snapshot, entries).with_names(self.names.clone())
     }
 
-    /// What the file `from` holds is called `to` now.
+    /// Notes that the content of the file `from` is called `to` now.
     pub(crate) fn note_move(&mut self, from: &DocId, to: &DocId) {
         let names = Arc::make_mut(&mut self.names);
         let mut former = names.get(from).cloned().unwrap_or_default();
@@ -298,7 +321,7 @@ impl Fork {
     /// Moves the base to the user's text as it is now. What has lost its place is told in `workspace`'s news, and
     /// given with the file as it is shown. What files that are not open hold is in `answers`; where those say nothing,
     /// such a file stays as it was. Touches no disk. O(files of the fork · what happened since).
-    pub fn sync(&mut self, workspace: &Workspace, answers: &Answers) -> Vec<(String, SetAside)> {
+    pub fn sync(&mut self, workspace: &Workspace, answers: &Answers) -> Vec<(String, Conflict)> {
         self.follow_use(answers);
         let mut aside = Vec::new();
         for (id, file) in &mut self.files {
@@ -337,11 +360,11 @@ impl Fork {
         self.noted = ledger.revisions();
     }
 
-    pub(crate) fn tell_conflict(&self, workspace: &Workspace, file: String, one: &SetAside) {
+    pub(crate) fn tell_conflict(&self, workspace: &Workspace, file: String, one: &Conflict) {
         if self.session.is_empty() {
             return;
         }
-        let SetAside { old, new, now, .. } = one.clone();
+        let Conflict { old, new, now, .. } = one.clone();
         let note = Note::Conflict { file: file.clone(), new: new.clone(), now: now.clone() };
         workspace.tell(Some(self.session.clone()), note);
         workspace.displace(self.session.clone(), DisplacedChange { file, old, new, now });
@@ -370,16 +393,16 @@ impl Fork {
     }
 
     /// The ids of all parts that a selection means; a hunk's id stands for all of the hunk.
-    pub fn select(&self, selection: &Selection) -> Vec<HunkId> {
+    pub fn select(&self, selection: &HunkSelection) -> Vec<HunkId> {
         let wanted: HashSet<HunkId> = match selection {
-            Selection::Hunks(ids) => ids.iter().copied().collect(),
+            HunkSelection::Hunks(ids) => ids.iter().copied().collect(),
             _ => HashSet::new(),
         };
         let chosen = |hunk: &&Hunk| match selection {
-            Selection::Hunks(_) => hunk.parts.iter().any(|part| wanted.contains(part)),
-            Selection::File(doc) => hunk.doc == *doc,
-            Selection::Turn(turn) => hunk.turn == *turn,
-            Selection::All => true,
+            HunkSelection::Hunks(_) => hunk.parts.iter().any(|part| wanted.contains(part)),
+            HunkSelection::File(doc) => hunk.doc == *doc,
+            HunkSelection::Turn(turn) => hunk.turn == *turn,
+            HunkSelection::All => true,
         };
         let mut ids = Vec::new();
         for hunks in self.reviewed() {
@@ -393,11 +416,11 @@ impl Fork {
 /// Brings one file to now. Gives what has lost its place, with the file as it is shown.
 fn bring(
     workspace: &Workspace,
-    (session, ids): (&Arc<str>, &mut HunkIds),
+    (session, ids): (&Arc<str>, &mut HunkIdSource),
     id: &DocId,
     file: &mut ForkFile,
     answers: &Answers,
-) -> Vec<(String, SetAside)> {
+) -> Vec<(String, Conflict)> {
     if file.is_under_way() {
         return Vec::new();
     }
@@ -410,7 +433,7 @@ fn bring(
 }
 
 /// A file as views have it; `on_disk` is where the file under it lies.
-fn freeze(id: &DocId, file: &mut ForkFile, on_disk: Option<Place>) -> Frozen {
+fn freeze(id: &DocId, file: &mut ForkFile, on_disk: Option<Place>) -> ForkedFile {
     let entry = &mut file.entry;
     let cursor = entry.cursor();
     let content = match (&entry.file, on_disk) {
@@ -438,7 +461,7 @@ fn freeze(id: &DocId, file: &mut ForkFile, on_disk: Option<Place>) -> Frozen {
     let mode = entry.mode.as_ref().map(|(mode, _)| *mode);
     let over_link = matches!(entry.base, Base::Link { .. });
     let source = base_of(id, entry).clone();
-    Frozen { place: file.place.clone(), content, mode, source, away, over_link, cursor }
+    ForkedFile { place: file.place.clone(), content, mode, source, away, over_link, cursor }
 }
 
 /// The document under an entry: itself, or the one it was renamed from.
@@ -449,12 +472,13 @@ pub(crate) fn base_of<'a>(id: &'a DocId, entry: &'a Entry) -> &'a DocId {
     }
 }
 
-/// Whether the name is, or is to be, a symbolic link: then its place is the name itself, and nothing is read through it.
+/// True if the name is, or is to be, a symbolic link: then its place is the name itself, and
+/// nothing is read through it.
 pub(crate) fn is_about_link(entry: &Entry) -> bool {
     matches!(entry.base, Base::Link { .. }) || matches!(entry.file, Some((FileChange::Link(_), _)))
 }
 
-/// Whether what is pending in the entry leaves a link.
+/// True if the pending changes leave a link at the name.
 pub(crate) fn is_link(entry: &Entry) -> bool {
     match &entry.file {
         Some((FileChange::Link(_), _)) => true,
@@ -479,7 +503,7 @@ pub(crate) fn place_over(
         return Some(Ok(place));
     }
     let path = id.path()?;
-    // What the disk has under the document's own name is looked at.
+    // The disk is looked at under the document's own name.
     let disk = Links::default();
     let over = if over.hide(&path) { over } else { &disk };
     Some(if link { roots.name_over(&path, over) } else { roots.place_over(&path, over) })

@@ -49,9 +49,15 @@ impl DocId {
         Self(spell(&host, &bytes).into())
     }
 
-    /// True for a buffer that was never saved to a file (`untitled:`): it is read and edited under its URI.
+    /// True for a text without a file of its own, which is read and edited under its URI: a buffer that was never saved
+    /// (`untitled:`), or a cell of a notebook (`vscode-notebook-cell:`).
     pub fn is_untitled(&self) -> bool {
-        self.0.starts_with(UNTITLED)
+        UNTITLED.iter().any(|scheme| self.0.starts_with(scheme))
+    }
+
+    /// True for a conversation document. O(n).
+    pub fn is_conversation(&self) -> bool {
+        self.0.ends_with(CONVERSATION) && self.path().is_some_and(|path| is_conversation(&path))
     }
 
     /// The path, for ids that name a file this platform can have. O(n).
@@ -77,8 +83,16 @@ impl DocId {
     }
 }
 
-/// The scheme of buffers without a file, in canonical spelling.
-pub(crate) const UNTITLED: &str = "untitled:";
+/// The name of the conversation's file.
+pub const CONVERSATION: &str = "chat.ropewalk.md";
+
+/// True if a path is that of a conversation document, in whichever folder.
+pub fn is_conversation(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name == CONVERSATION)
+}
+
+/// The schemes of buffers without a file, in canonical spelling.
+pub(crate) const UNTITLED: [&str; 2] = ["untitled:", "vscode-notebook-cell:"];
 
 impl fmt::Debug for DocId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -106,8 +120,8 @@ impl<'de> Deserialize<'de> for DocId {
     }
 }
 
-/// Whether `uri` can be seen at a glance to be what [`canonical`] would make of it. True for most files on
-/// Unix, and asked with every key typed; what is not so plain goes the long way.
+/// True if `uri` is plainly in the form that [`canonical`] would give it, as most files on Unix
+/// are. Asked with every key typed; all others go the long way.
 fn is_plainly_canonical(uri: &str) -> bool {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-_.".contains(&byte);
     uri.strip_prefix("file:///").is_some_and(|path| {
@@ -178,7 +192,7 @@ fn decode(text: &str) -> Vec<u8> {
     percent_encoding::percent_decode_str(text).collect()
 }
 
-/// What RFC 3986 lets stand in a path unescaped (`pchar` and the slash).
+/// Bytes that must be escaped in a path by RFC 3986: all but `pchar` and the slash.
 const ESCAPED: &percent_encoding::AsciiSet = &percent_encoding::CONTROLS
     .add(b' ')
     .add(b'"')
@@ -196,7 +210,7 @@ const ESCAPED: &percent_encoding::AsciiSet = &percent_encoding::CONTROLS
     .add(b'|')
     .add(b'}');
 
-/// What stands in no URI unescaped. (Whatever is not ASCII is escaped besides.)
+/// Bytes that stand in no URI unescaped. (Bytes beyond ASCII are escaped besides.)
 const NEVER_RAW: &percent_encoding::AsciiSet = &percent_encoding::CONTROLS.add(b' ');
 
 fn encode_into(uri: &mut String, bytes: &[u8]) {

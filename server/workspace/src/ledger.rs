@@ -9,7 +9,7 @@ mod indexed;
 mod lines;
 
 pub use follow::rename_of;
-pub use indexed::{Indexed, Line};
+pub use indexed::{Indexed, LedgerLine};
 
 use crate::note::Note;
 use crate::proof::{self, Sighting};
@@ -47,12 +47,13 @@ pub struct Published {
     /// Where the new text stands in today's text of the file.
     #[serde(skip)]
     pub range: Range<usize>,
-    /// Whether `range` was followed through every change since. If not, it must be looked for.
+    /// True if `range` was followed through every change since. If not, the text must be looked
+    /// for.
     #[serde(skip)]
     pub anchored: bool,
-    /// What it replaced.
+    /// Text that it replaced.
     pub old: String,
-    /// What it put there.
+    /// Text that it put there.
     pub new: String,
     /// The lines before and after it when it was published.
     pub around: (String, String),
@@ -61,7 +62,7 @@ pub struct Published {
     /// The hash of the file's text right after.
     #[serde(with = "crate::state::wire::hash")]
     pub hash: ContentHash,
-    /// Whether it has been in the file on the disk: what never was is gone when the editor dies.
+    /// True if it has been in the file on the disk. An unsaved one is gone when the editor dies.
     pub saved: bool,
     /// The last edit that was sent to take it back.
     pub undoing: Option<crate::PublishId>,
@@ -78,7 +79,7 @@ pub struct Published {
 }
 
 impl Published {
-    /// Whether it is among `hunks`.
+    /// True if it is among `hunks`.
     pub fn is_one_of(&self, hunks: &[Published]) -> bool {
         let same = |hunk: &Published| {
             hunk.id == self.id && hunk.session == self.session && hunk.doc == self.doc
@@ -91,7 +92,8 @@ impl Published {
         Note::Undone { file: self.file.clone(), old: self.old.clone(), new: self.new.clone() }
     }
 
-    /// What all hunks of one publish of a file share; [`Ledger::record`] fills in the rest.
+    /// Makes the fields that all hunks of one publish of a file share; [`Ledger::record`] fills in
+    /// the rest.
     pub fn about(session: Arc<str>, doc: DocId, file: String) -> Self {
         Self {
             id: HunkId(0),
@@ -115,10 +117,10 @@ impl Published {
     }
 }
 
-/// What stood under a name before it was changed, as undo puts it back.
+/// State of a name before it was changed, as undo puts it back.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(untagged, from = "crate::state::wire::StoodWire")]
-pub enum Stood {
+pub enum FileBefore {
     /// A file.
     File {
         /// Its bytes.
@@ -136,15 +138,15 @@ pub enum Stood {
     },
     /// A file of which only the permission bits were changed.
     Mode {
-        /// Those it had.
+        /// Bits that it had.
         mode: u32,
     },
 }
 
-/// What stands under a name after it was changed.
+/// State of a name after it was changed.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(untagged)]
-pub enum Left {
+pub enum FileAfter {
     /// A file whose bytes have this hash.
     File(#[serde(with = "crate::state::wire::hash")] ContentHash),
     /// A symbolic link.
@@ -155,7 +157,7 @@ pub enum Left {
     },
     /// A file of which only the permission bits were changed.
     Mode {
-        /// Those it has.
+        /// Bits that it has.
         mode: u32,
     },
 }
@@ -175,15 +177,15 @@ pub struct PublishedFile {
     pub path: std::path::PathBuf,
     /// The file as it is shown.
     pub file: String,
-    /// What stood there before; None when there was nothing.
-    pub before: Option<Stood>,
-    /// What stands there after; None when there is nothing any more.
-    pub after: Option<Left>,
+    /// State of the name before; None when there was nothing.
+    pub before: Option<FileBefore>,
+    /// State of the name after; None when nothing is there any more.
+    pub after: Option<FileAfter>,
     /// The modes of the folders that went with a file that is gone, the innermost first. Of a file that is
     /// new, of those that came with it: there only how many they are counts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub folders: Vec<u32>,
-    /// Whether it is about to be put back.
+    /// True if it is about to be put back.
     pub undoing: bool,
 }
 
@@ -191,20 +193,22 @@ impl PublishedFile {
     /// The news that it was put back.
     pub fn undone(&self) -> Note {
         let (old, new) = match (&self.before, &self.after) {
-            (Some(Stood::File { .. }), _) => ("(the file as it was)".to_owned(), String::new()),
-            (Some(Stood::Link { link }), _) => {
+            (Some(FileBefore::File { .. }), _) => {
+                ("(the file as it was)".to_owned(), String::new())
+            }
+            (Some(FileBefore::Link { link }), _) => {
                 (format!("(the link to {})", link.display()), String::new())
             }
-            (Some(Stood::Mode { mode }), Some(Left::Mode { mode: after })) => {
+            (Some(FileBefore::Mode { mode }), Some(FileAfter::Mode { mode: after })) => {
                 (format!("(mode {mode:o})"), format!("(mode {after:o})"))
             }
-            (Some(Stood::Mode { mode }), _) => (format!("(mode {mode:o})"), String::new()),
+            (Some(FileBefore::Mode { mode }), _) => (format!("(mode {mode:o})"), String::new()),
             (None, _) => (String::new(), "(the file)".to_owned()),
         };
         Note::Undone { file: self.file.clone(), old, new }
     }
 
-    /// Whether it is the same change of the same file, whatever is under way with it.
+    /// True if it is the same change of the same file, whatever is under way with it.
     pub fn is(&self, other: &PublishedFile) -> bool {
         self.id == other.id
             && self.session == other.session
@@ -215,19 +219,19 @@ impl PublishedFile {
 
 /// Where a published change stands now.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Found {
+pub enum UndoSpot {
     /// Here, exactly.
     At(Range<usize>),
     /// The text around it has changed so that it can't be undone without guessing.
     Conflict,
 }
 
-/// Whether a published change stands in a text.
+/// Match of a published change with a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Stands {
-    /// What it put there stands here, between the lines it was put between.
+pub enum TextMatch {
+    /// Range of its new text, found between the lines it was put between.
     New(Range<usize>),
-    /// What it replaced stands here, between the lines it was replaced in.
+    /// Range of its old text, found between the lines it was replaced in.
     Old(Range<usize>),
     /// Neither is there for certain.
     Unclear,
@@ -242,7 +246,7 @@ pub struct Ledger {
     pub files: Indexed<PublishedFile>,
 }
 
-impl Line for Published {
+impl LedgerLine for Published {
     fn session(&self) -> &Arc<str> {
         &self.session
     }
@@ -256,7 +260,7 @@ impl Line for Published {
     }
 }
 
-impl Line for PublishedFile {
+impl LedgerLine for PublishedFile {
     fn session(&self) -> &Arc<str> {
         &self.session
     }
@@ -382,39 +386,40 @@ impl Ledger {
 
     /// The document was saved with this text.
     pub fn saved(&mut self, doc: &DocId, text: &Text) {
-        let whole = Whole::of(text);
+        let whole = SearchText::of(text);
         self.texts.change_of_doc(doc, |hunk| {
             hunk.saved = hunk.saved
                 || hunk.anchored
-                || matches!(Self::stands_in(hunk, &whole), Stands::New(_));
+                || matches!(Self::stands_in(hunk, &whole), TextMatch::New(_));
         });
     }
 
-    /// What of it stands in `text`, which the disk holds, is saved.
+    /// Marks as saved each hunk that stands in `text`, which the disk holds.
     pub fn found_saved(&mut self, text: &Text) {
-        let whole = Whole::of(text);
+        let whole = SearchText::of(text);
         self.texts.change_all(|hunk| {
-            hunk.saved = hunk.saved || matches!(Self::stands_in(hunk, &whole), Stands::New(_));
+            hunk.saved = hunk.saved || matches!(Self::stands_in(hunk, &whole), TextMatch::New(_));
         });
     }
 
-    /// Whether `hunk` is in `text`, judged by the lines around it alone. The longer of its two forms is looked
-    /// for first: at the ends of a file it may hold the other. O(n).
-    pub fn stands(hunk: &Published, text: &Text) -> Stands {
-        Self::stands_in(hunk, &Whole::of(text))
+    /// Looks for `hunk` in `text`, by the lines around it alone; O(n). The longer of its two forms
+    /// is looked for first: at the ends of a file it may hold the other.
+    pub fn stands(hunk: &Published, text: &Text) -> TextMatch {
+        Self::stands_in(hunk, &SearchText::of(text))
     }
 
-    fn stands_in(hunk: &Published, whole: &Whole<'_>) -> Stands {
+    fn stands_in(hunk: &Published, whole: &SearchText<'_>) -> TextMatch {
         let text = whole.text;
         let exact = text.slice(hunk.at.clone()) == hunk.new && hunk.at.len() == hunk.new.len();
         if exact && whole.hash() == hunk.hash {
-            return Stands::New(hunk.at.clone());
+            return TextMatch::New(hunk.at.clone());
         }
         let whole = whole.string();
-        let (new, old) = (Form::of(&hunk.around, &hunk.new), Form::of(&hunk.around_old, &hunk.old));
+        let (new, old) =
+            (HunkForm::of(&hunk.around, &hunk.new), HunkForm::of(&hunk.around_old, &hunk.old));
         let at = |start: usize, place: &Range<usize>| start + place.start..start + place.end;
-        let is_new = |start: usize| Stands::New(at(start, &new.place));
-        let is_old = |start: usize| Stands::Old(at(start, &old.place));
+        let is_new = |start: usize| TextMatch::New(at(start, &new.place));
+        let is_old = |start: usize| TextMatch::Old(at(start, &old.place));
         let found = if new.text.len() >= old.text.len() {
             match new.only(whole) {
                 Count::One(start) => Some(is_new(start)),
@@ -428,7 +433,7 @@ impl Ledger {
                 Count::None => new.only(whole).one().map(is_new),
             }
         };
-        found.unwrap_or(Stands::Unclear)
+        found.unwrap_or(TextMatch::Unclear)
     }
 
     /// Where what `hunk` replaced stands in `text`, judged by the lines on one side of it: those on the other were
@@ -461,24 +466,24 @@ impl Ledger {
     }
 
     /// Where `hunk` stands in `text`.
-    pub fn find(hunk: &Published, text: &Text) -> Found {
+    pub fn find(hunk: &Published, text: &Text) -> UndoSpot {
         let here = |range: &Range<usize>| {
             text.slice(range.clone()) == hunk.new && range.len() == hunk.new.len()
         };
         if hunk.anchored && here(&hunk.range) {
-            return Found::At(hunk.range.clone());
+            return UndoSpot::At(hunk.range.clone());
         }
         if text.hash() == hunk.hash && here(&hunk.at) {
-            return Found::At(hunk.at.clone());
+            return UndoSpot::At(hunk.at.clone());
         }
         let needle = format!("{}{}{}", hunk.around.0, hunk.new, hunk.around.1);
         let mut places = find_all(text, &needle, LineEndSearch::Exact);
         match (places.next(), places.next()) {
             (Some(place), None) => {
                 let start = place.start + hunk.around.0.len();
-                Found::At(start..start + hunk.new.len())
+                UndoSpot::At(start..start + hunk.new.len())
             }
-            _ => Found::Conflict,
+            _ => UndoSpot::Conflict,
         }
     }
 }
@@ -534,9 +539,8 @@ fn in_its_lines(hunk: &Published) -> String {
     format!("{}{}{}", start.trim_start(), hunk.old, end.trim_end())
 }
 
-/// Whether `change` puts back what `hunk` deleted. That can be told in many ways: together with other places, or
-/// some characters away, where the text beside the place reads like what was deleted. So it is judged like an edit of
-/// ours: it was made if less is left then for the user to have done.
+/// True if `change` puts back what `hunk` deleted: the user has less to do then than without it. An
+/// editor may tell it with other places, or some characters away, where the text reads alike.
 fn puts_back(hunk: &Published, change: &ChangeSet, before: Option<&Text>, after: &Text) -> bool {
     let (place, len) = (hunk.range.start, hunk.old.len());
     let may_hold = |c: &Change| {
@@ -567,13 +571,13 @@ fn puts_back(hunk: &Published, change: &ChangeSet, before: Option<&Text>, after:
 }
 
 /// A text that many hunks are looked for in: what costs all of it is made once, when it is first needed.
-struct Whole<'t> {
+struct SearchText<'t> {
     text: &'t Text,
     hash: OnceCell<ContentHash>,
     string: OnceCell<String>,
 }
 
-impl<'t> Whole<'t> {
+impl<'t> SearchText<'t> {
     fn of(text: &'t Text) -> Self {
         Self { text, hash: OnceCell::new(), string: OnceCell::new() }
     }
@@ -603,17 +607,17 @@ impl Count {
     }
 }
 
-/// What a change replaced, or put there, with the lines around it.
-struct Form {
+/// Old or new text of a change, with the lines around it.
+struct HunkForm {
     text: String,
     /// Where what was replaced or put there is in it.
     place: Range<usize>,
-    /// Whether it must begin the text, and end it: with nothing of its own it is only a gap, and the lines on one
-    /// side are no gap.
+    /// True for each end of the text at which it must stand: its begin, its end. With nothing of
+    /// its own it is only a gap, and the lines on one side are no gap.
     ends: (bool, bool),
 }
 
-impl Form {
+impl HunkForm {
     fn of((before, after): &(String, String), middle: &str) -> Self {
         let short = |lines: &str| middle.is_empty() && lines.lines().count() < CONTEXT;
         Self {

@@ -6,8 +6,10 @@
 //!
 //! Reading order: [`id`] and [`paths`] (names), [`repository`] (what nobody writes), [`disk`], [`document`] with [`log`] and [`proof`] (what the
 //! editor has), [`Workspace`], [`view`] (what a call sees), [`entry`] and [`fork`] (what a session made),
-//! [`publish`] and [`undo`], [`patch`](mod@patch) (what is pending, for `git apply`), [`ledger`] and [`note`], [`owner`] and [`state`] (what outlives the process).
+//! [`publish`] and [`undo`], [`bundle`] (work that goes from one fork to another), [`patch`](mod@patch) (what is pending, for `git apply`), [`ledger`] and [`note`], [`owner`] and [`state`] (what outlives the process), [`conversation`] (the document in which the user asks).
 
+pub mod bundle;
+pub mod conversation;
 pub mod disk;
 pub mod document;
 pub mod editor;
@@ -29,13 +31,14 @@ pub mod undo;
 pub mod view;
 pub mod workspace;
 
+pub use bundle::{Bundle, BundleConflict, BundleError, BundleGuard, TakeError};
 pub use document::{ContentChange, DiskLook, Document};
 pub use editor::{
     Declared, DocumentEdit, EditForm, Editor, EditorError, FileRename, Habits, NoEditor,
 };
 pub use fork::{
-    Branch, FileHunks, Fork, Hunk, HunkKind, HunkState, MergeReport, Proposal, ProposedChange,
-    Selection,
+    Branch, FileHunks, Fork, Hunk, HunkKind, HunkSelection, HunkState, MergeReport, Proposal,
+    ProposedChange,
 };
 pub use id::DocId;
 pub use note::Note;
@@ -43,7 +46,7 @@ pub use owner::{ForkOwner, LockedFork};
 pub use patch::{Patch, PatchFile};
 pub use paths::{PathError, Place, Roots};
 pub use ropewalk_text::ContentHash;
-pub use view::{FileState, Material, Snapshot, Source, Stands, View};
+pub use view::{FileState, OverlayContent, OverlayFile, Snapshot, TextSource, View};
 pub use workspace::{DisplacedChange, Workspace};
 
 /// Identifies an edit that was sent to the editor, among all sessions.

@@ -12,7 +12,7 @@ use std::sync::{Arc, Weak};
 /// Past so many entries the log is composed.
 pub const MOST: usize = 1_000;
 
-/// Who made a delta.
+/// Maker of a delta.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
     /// The user, their editor, or a formatter: everything that is not ours.
@@ -23,10 +23,10 @@ pub enum Origin {
 
 /// One step of a document's text.
 #[derive(Clone, Debug)]
-pub struct Delta {
+pub struct LogDelta {
     /// From the text before to the text after.
     pub change: ChangeSet,
-    /// Who made it.
+    /// Maker of the step.
     pub origin: Origin,
 }
 
@@ -38,7 +38,7 @@ pub struct Cursor(Arc<u64>);
 #[derive(Clone, Debug, Default)]
 pub struct DeltaLog {
     /// Each entry and the number of the state it starts from; a composed one spans several states.
-    entries: VecDeque<(u64, Delta)>,
+    entries: VecDeque<(u64, LogDelta)>,
     /// The number of the state now.
     head: u64,
     cursors: Vec<Weak<u64>>,
@@ -46,7 +46,7 @@ pub struct DeltaLog {
 
 impl DeltaLog {
     /// Adds the step to the state now. Changes nothing when the delta is empty and the user's.
-    pub fn push(&mut self, delta: Delta) {
+    pub fn push(&mut self, delta: LogDelta) {
         if delta.change.is_empty() && delta.origin == Origin::User {
             return;
         }
@@ -70,20 +70,20 @@ impl DeltaLog {
         Cursor(place)
     }
 
-    /// Whether the cursor is one of this log's. A document that was opened anew has another log, in which the
-    /// old one's cursors mean nothing.
+    /// True if the cursor is one of this log's. A document that was opened anew has another log, in
+    /// which the old one's cursors mean nothing.
     pub fn knows(&self, cursor: &Cursor) -> bool {
         self.cursors.iter().any(|own| std::ptr::eq(own.as_ptr(), Arc::as_ptr(&cursor.0)))
     }
 
-    /// Whether any reader has steps ahead of it.
+    /// True if any reader has steps ahead of it.
     pub fn is_awaited(&self) -> bool {
         let places = self.cursors.iter().filter_map(Weak::upgrade);
         places.min().is_some_and(|oldest| self.entries.iter().any(|(from, _)| *from >= *oldest))
     }
 
     /// The deltas from `cursor`, which is one of this log's, to now.
-    pub fn since(&self, cursor: &Cursor) -> impl Iterator<Item = &Delta> {
+    pub fn since(&self, cursor: &Cursor) -> impl Iterator<Item = &LogDelta> {
         let at = *cursor.0;
         self.entries.iter().skip_while(move |(from, _)| *from < at).map(|(_, delta)| delta)
     }
@@ -93,7 +93,7 @@ impl DeltaLog {
         self.entries.len()
     }
 
-    /// Whether no entry is held.
+    /// True if no entry is held.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
@@ -107,7 +107,7 @@ impl DeltaLog {
         while self.entries.front().is_some_and(|(from, _)| *from < oldest) {
             self.entries.pop_front();
         }
-        let mut short: VecDeque<(u64, Delta)> = VecDeque::new();
+        let mut short: VecDeque<(u64, LogDelta)> = VecDeque::new();
         let mut run: Vec<ChangeSet> = Vec::new();
         let mut run_from = 0;
         for (from, delta) in self.entries.drain(..) {
@@ -129,15 +129,15 @@ impl DeltaLog {
     }
 }
 
-fn flush(short: &mut VecDeque<(u64, Delta)>, run: &mut Vec<ChangeSet>, from: u64) {
+fn flush(short: &mut VecDeque<(u64, LogDelta)>, run: &mut Vec<ChangeSet>, from: u64) {
     // The lengths of successive deltas agree by construction; if they ever did not, keeping them apart is
     // safe.
     match ChangeSet::compose_all(run) {
-        Some(Ok(change)) => short.push_back((from, Delta { change, origin: Origin::User })),
+        Some(Ok(change)) => short.push_back((from, LogDelta { change, origin: Origin::User })),
         Some(Err(_)) => short.extend(
             (from..)
                 .zip(run.iter().cloned())
-                .map(|(from, change)| (from, Delta { change, origin: Origin::User })),
+                .map(|(from, change)| (from, LogDelta { change, origin: Origin::User })),
         ),
         None => {}
     }
@@ -152,7 +152,7 @@ mod tests {
     fn typed(log: &mut DeltaLog, text: &mut Text, at: usize, what: &str) {
         let change = ChangeSet::single(text.len(), at..at, what);
         *text = change.apply(text).unwrap();
-        log.push(Delta { change, origin: Origin::User });
+        log.push(LogDelta { change, origin: Origin::User });
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! Notes are gathered by the fork and the ledger and handed over with the model's next message. Their
 //! words are made here, so that every way to the model says the same.
 
+use crate::entry::Maker;
 use std::fmt;
 
 /// One piece of news.
@@ -13,38 +14,41 @@ pub enum Note {
     Conflict {
         /// The file as it is shown.
         file: String,
-        /// What the change would have put there.
+        /// Text that the change would have put there.
         new: String,
-        /// What stands there now.
+        /// Text that stands there now.
         now: String,
     },
     /// The user rejected changes.
     Rejected {
         /// The file as it is shown.
         file: String,
-        /// What the change replaced.
+        /// Text that the change replaced.
         old: String,
-        /// What it would have put there.
+        /// Text that it would have put there.
         new: String,
         /// Why, in the user's words.
         reason: Option<String>,
+        /// The members of a team that made it; empty for a change of the session's own.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        members: Vec<Maker>,
     },
     /// The user put their own words in the place of a pending change.
     Edited {
         /// The file as it is shown.
         file: String,
-        /// What was proposed.
+        /// Text that was proposed.
         proposed: String,
-        /// What the user made of it.
+        /// Text that the user made of it.
         text: String,
     },
     /// The user undid a change that was in their text.
     Undone {
         /// The file as it is shown.
         file: String,
-        /// What stands there again.
+        /// Text that stands there again.
         old: String,
-        /// What is gone.
+        /// Text that is gone.
         new: String,
     },
     /// The editor never showed an edit that was sent to it.
@@ -82,9 +86,12 @@ pub enum Note {
     BackgroundEnded {
         /// Its number.
         id: u64,
+        /// The turn that has started it; older journals don't say.
+        #[serde(default)]
+        turn: u64,
         /// The command, short.
         command: String,
-        /// What it says of itself.
+        /// Account of the end, in the command's own words.
         text: String,
     },
     /// The disk and an unsaved buffer have both moved on.
@@ -98,7 +105,8 @@ pub enum Note {
 const LOSS: usize = 60;
 
 impl Note {
-    /// What is lost of the agent's changes, for the user: the file, and its first words. None for other news.
+    /// Loss of the agent's changes, for the user: the file, and its first words. None for other
+    /// news.
     pub fn loss(&self) -> Option<String> {
         let (file, what) = match self {
             Self::Conflict { file, new, now } => {
@@ -144,12 +152,31 @@ fn quote(text: &str) -> String {
     }
 }
 
+/// Whose a change is, if it is a member's.
+fn by_members(members: &[Maker]) -> String {
+    let named = |maker: &Maker| match maker {
+        Maker::Member { name, task: Some(task) } => Some(format!("{name}, task #{task}")),
+        Maker::Member { name, task: None } => Some(name.to_string()),
+        Maker::Call(_) | Maker::User | Maker::Disk => None,
+    };
+    let names: Vec<String> = members.iter().filter_map(named).collect();
+    if names.is_empty() { String::new() } else { format!(" (by {})", names.join(" and ")) }
+}
+
 /// The first of them, and how many more there are.
 fn some_of(files: &[String]) -> String {
     let named: Vec<&str> = files.iter().take(FILES_NAMED).map(String::as_str).collect();
     match files.len().saturating_sub(FILES_NAMED) {
         0 => named.join(", "),
         more => format!("{} and {more} more", named.join(", ")),
+    }
+}
+
+/// The reason of a rejection, for the model.
+fn in_words(reason: Option<&str>) -> String {
+    match reason {
+        Some(reason) => format!("Their reason: {reason}"),
+        None => "They gave no reason. Do not make it again unless asked.".to_owned(),
     }
 }
 
@@ -163,13 +190,13 @@ impl fmt::Display for Note {
                 quote(new),
                 quote(now)
             ),
-            Note::Rejected { file, old, new, reason } => {
+            Note::Rejected { file, old, new, reason, members } => {
+                let (by, reason) = (by_members(members), in_words(reason.as_deref()));
                 let (old, new) = (quote(old), quote(new));
-                write!(f, "The user rejected a change in {file}, from:\n{old}\nto:\n{new}")?;
-                match reason {
-                    Some(reason) => write!(f, "\nTheir reason: {reason}"),
-                    None => write!(f, "\nThey gave no reason. Do not make it again unless asked."),
-                }
+                write!(
+                    f,
+                    "The user rejected a change{by} in {file}, from:\n{old}\nto:\n{new}\n{reason}"
+                )
             }
             Note::Edited { file, proposed, text } => write!(
                 f,
@@ -207,7 +234,7 @@ impl fmt::Display for Note {
                  removed: {}. Read them again before you rely on them.",
                 some_of(files)
             ),
-            Note::BackgroundEnded { id, command, text } => {
+            Note::BackgroundEnded { id, command, text, .. } => {
                 write!(f, "The command in the background number {id} has ended: {command}\n{text}")
             }
             Note::DiskConflict { file } => write!(

@@ -8,9 +8,9 @@ mod binary;
 mod names;
 
 use crate::Place;
-use crate::fork::{Content, Fork, NetChange, Side};
+use crate::fork::{Fork, NetChange, NetContent, Side};
 use crate::workspace::Workspace;
-use names::Names;
+use names::PlaceNames;
 use ropewalk_text::{Text, diff, unified};
 use std::path::PathBuf;
 
@@ -26,7 +26,7 @@ const GIT_MODES: [u32; 4] = [0o644, 0o664, 0o755, 0o775];
 pub struct Patch {
     /// The changes, one or two for each file, in the order of names.
     pub files: Vec<PatchFile>,
-    /// What is not in the patch: the file as it is shown to people, and why.
+    /// Files that are not in the patch: their names as shown to people, and why.
     pub left_out: Vec<(String, String)>,
 }
 
@@ -55,7 +55,7 @@ impl Fork {
     /// All that is pending as a patch, on the base as of the last sync. Names are relative to the top of the repository
     /// that the first root is in, where there is one, since git takes them so. Reads the disk. O(bytes of the files).
     pub fn patch(&self, workspace: &Workspace) -> Patch {
-        let names = Names::of(&workspace.roots());
+        let names = PlaceNames::of(&workspace.roots());
         let (changes, left_out) = self.net(workspace);
         let mut patch = Patch { files: Vec::new(), left_out };
         for NetChange { old, new, mode } in changes {
@@ -83,27 +83,27 @@ impl Fork {
 
 impl Side {
     fn is_link(&self) -> bool {
-        matches!(self.content, Content::Link(_))
+        matches!(self.content, NetContent::Link(_))
     }
 
     fn bytes(&self) -> &[u8] {
         match &self.content {
-            Content::File(bytes) | Content::Link(bytes) => bytes,
+            NetContent::File(bytes) | NetContent::Link(bytes) => bytes,
         }
     }
 
     /// The mode as git has it: a link, a program, or any other file.
     fn git_mode(&self) -> &'static str {
         match &self.content {
-            Content::Link(_) => "120000",
-            Content::File(_) if self.mode & 0o100 != 0 => "100755",
-            Content::File(_) => "100644",
+            NetContent::Link(_) => "120000",
+            NetContent::File(_) if self.mode & 0o100 != 0 => "100755",
+            NetContent::File(_) => "100644",
         }
     }
 }
 
 /// A file that stays one. None if nothing of it changes that the format can say.
-fn change(names: &Names, old: &Side, new: &Side) -> Option<PatchFile> {
+fn change(names: &PlaceNames, old: &Side, new: &Side) -> Option<PatchFile> {
     let is_renamed = old.place.path != new.place.path;
     let (was, is) = (old.git_mode(), new.git_mode());
     let same_bytes = old.bytes() == new.bytes();
@@ -127,26 +127,26 @@ fn change(names: &Names, old: &Side, new: &Side) -> Option<PatchFile> {
     Some(with_body(header, names, (Some(old), Some(new)), &mode))
 }
 
-fn creation(names: &Names, new: &Side) -> PatchFile {
+fn creation(names: &PlaceNames, new: &Side) -> PatchFile {
     let mut header = first_line(names, &new.place, &new.place);
     header.extend(format!("new file mode {}\n", new.git_mode()).into_bytes());
     with_body(header, names, (None, Some(new)), "")
 }
 
-fn removal(names: &Names, old: &Side) -> PatchFile {
+fn removal(names: &PlaceNames, old: &Side) -> PatchFile {
     let mut header = first_line(names, &old.place, &old.place);
     header.extend(format!("deleted file mode {}\n", old.git_mode()).into_bytes());
     with_body(header, names, (Some(old), None), "")
 }
 
-fn first_line(names: &Names, old: &Place, new: &Place) -> Vec<u8> {
+fn first_line(names: &PlaceNames, old: &Place, new: &Place) -> Vec<u8> {
     [b"diff --git ", &*names.quoted("a/", old), b" ", &names.quoted("b/", new), b"\n"].concat()
 }
 
 /// The rest of the header, and the body. `mode`: what stands behind the ids.
 fn with_body(
     mut header: Vec<u8>,
-    names: &Names,
+    names: &PlaceNames,
     (old, new): (Option<&Side>, Option<&Side>),
     mode: &str,
 ) -> PatchFile {

@@ -87,7 +87,8 @@ impl Place {
 
     /// True if it is a buffer without a file.
     pub fn is_untitled(&self) -> bool {
-        self.root.is_none() && self.shown.starts_with(UNTITLED) && !self.path.is_absolute()
+        let has_scheme = || UNTITLED.iter().any(|scheme| self.shown.starts_with(scheme));
+        self.root.is_none() && has_scheme() && !self.path.is_absolute()
     }
 }
 
@@ -115,7 +116,7 @@ pub enum PathError {
     Leads {
         /// The path as given.
         path: String,
-        /// What the link says.
+        /// Target of the link, as it is written there.
         target: String,
     },
     /// It goes through one of the links of /proc, which lead anywhere.
@@ -327,7 +328,7 @@ impl Roots {
         self.judge(path, &said, over)
     }
 
-    /// Whether a resolved path is one of the single files.
+    /// True if a resolved path is one of the single files.
     pub(crate) fn allows_single(&self, path: &Path) -> bool {
         self.single_files.iter().any(|file| file == path)
     }
@@ -345,7 +346,7 @@ impl Roots {
                 Some(target) => PathError::Leads { path, target: target.display().to_string() },
                 None => self.escapes(said),
             }),
-            // What lies outside is not described, except where that is the reason itself.
+            // Places outside are not described, except where that is the reason itself.
             Err((Trouble::ProcLink, _)) => Err(PathError::ProcLink { path }),
             Err((_, at)) if self.place(at.clone()).is_none() => Err(self.escapes(said)),
             Err((Trouble::Loop, _)) => Err(PathError::Loop { path }),
@@ -481,8 +482,8 @@ impl Roots {
     }
 }
 
-/// Whether an absolute path is one slash and one name in turns, and no name is dots. Where a slash is what stands
-/// between names.
+/// True if an absolute path is one slash and one name in turns, and no name is dots. It serves
+/// where a slash separates names.
 fn is_plain(path: &str) -> bool {
     let bytes = path.as_bytes();
     let ends = |at: usize| matches!(bytes.get(at), None | Some(b'/'));
@@ -502,7 +503,8 @@ fn joined(relative: &Path) -> Option<String> {
     names.collect::<Option<Vec<&str>>>().map(|names| names.join("/"))
 }
 
-/// Whether a tool's path is meant as a URI: `file:/…` or `untitled:…` in any case, or any `scheme://`.
+/// True if a tool's path is meant as a URI: `file:/…`, `untitled:…` or `vscode-notebook-cell:…` in
+/// any case, or any `scheme://`.
 fn is_uri(path: &str) -> bool {
     if is_untitled_uri(path) {
         return true;
@@ -515,7 +517,10 @@ fn is_uri(path: &str) -> bool {
 
 /// True if a tool's path is meant as the URI of a buffer without a file.
 pub(crate) fn is_untitled_uri(path: &str) -> bool {
-    path.get(..UNTITLED.len()).is_some_and(|start| start.eq_ignore_ascii_case(UNTITLED))
+    let begins = |scheme: &&str| {
+        path.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme))
+    };
+    UNTITLED.iter().any(begins)
 }
 
 /// The first part of a path that is too long to be repeated whole.

@@ -16,16 +16,19 @@ pub(crate) const MUCH: usize = 80;
 pub struct Expected {
     /// Which publish it belongs to.
     pub id: PublishId,
-    /// The edit, on the document's text as it is now: it is rebased over what the user types meanwhile.
+    /// The edit, or what is left of it, on the document's text as it is now: it is rebased over what the user types
+    /// meanwhile.
     pub edit: ChangeSet,
     /// The edit as it was sent, with the text that it was for: its positions are of that text.
     pub sent: (Text, ChangeSet),
-    /// What the client answered, once it has.
+    /// Answer of the client, once it has come.
     pub answer: Option<bool>,
-    /// Whether a whole notification has come since without the edit in it.
+    /// True if a whole notification has come since without the edit in it.
     pub passed_over: bool,
-    /// Whether the bound for the echo has passed.
+    /// True if the bound for the echo has passed.
     pub unconfirmed: bool,
+    /// True once some of its places were told by themselves: the client may still be at the others.
+    pub in_parts: bool,
     /// Told when the edit is settled. None once it was reported as unconfirmed.
     pub waiter: Option<tokio::sync::oneshot::Sender<Settled>>,
 }
@@ -46,7 +49,7 @@ pub enum Settled {
     Closed,
 }
 
-/// What one content change says about an expected edit.
+/// Evidence of one content change about an expected edit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Sighting {
     /// The change is the edit, followed by the user's own part (empty when the echo came alone).
@@ -71,17 +74,22 @@ impl Expected {
         after: &Text,
         checks_versions: bool,
     ) -> Sighting {
-        if checks_versions && self.passed_over {
+        if self.is_out_of_time(checks_versions) {
             return carry(&self.edit, &refine(change, before)).unwrap_or(Sighting::Gone);
         }
         look(&self.edit, before, change, after, checks_versions)
+    }
+
+    /// True if the client has told of other things only, since which it makes it no more.
+    pub(crate) fn is_out_of_time(&self, checks_versions: bool) -> bool {
+        checks_versions && self.passed_over && !self.in_parts
     }
 }
 
 /// The edit over what the user did, which is not the edit. None when they are of different texts.
 pub(crate) fn carry(edit: &ChangeSet, own: &ChangeSet) -> Option<Sighting> {
     let rebased = edit.rebase(own).ok()?;
-    // What the user made as well, or reached into, can't be made as it was sent.
+    // An edit that the user made as well, or reached into, can't be made as it was sent.
     let whole = rebased.kept.len() == edit.changes().len();
     Some(if whole { Sighting::NotYet(rebased.mine) } else { Sighting::Overtaken })
 }
@@ -152,9 +160,8 @@ fn lines_apart(one: &Text, other: &Text) -> usize {
     counts.values().map(|count| count.unsigned_abs()).sum()
 }
 
-/// Whether the edit's own places bear out that it was made. Where versions are checked an edit is made as
-/// it was sent or not at all, so what one place shows counts for all, unless another contradicts it. Where
-/// they are not, each place must show it: the edit may have gone astray.
+/// True if the edit's own places bear out that it was made. Where versions are checked one place
+/// counts for all, unless another contradicts it; elsewhere each must show it.
 fn shows(edit: &ChangeSet, over: &ChangeSet, own: &ChangeSet, checks_versions: bool) -> bool {
     let (mut all_made, mut shows_made, mut shows_not) = (true, false, false);
     for (edit, new) in edit.changes().iter().zip(edit.new_ranges()) {
@@ -196,6 +203,7 @@ mod tests {
             answer: None,
             passed_over: false,
             unconfirmed: false,
+            in_parts: false,
             waiter: None,
         };
         expected.look(&text, &change, &change.apply(&text).unwrap(), true)

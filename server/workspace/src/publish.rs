@@ -8,58 +8,52 @@ mod closed;
 mod file;
 mod held;
 mod rename;
+mod send;
 
 pub(crate) use rename::{made as renamed, old_name};
+pub(crate) use send::{EditStart, send, start_edit};
 
 use crate::disk::FileError;
-use crate::document::{Accord, Document};
-use crate::editor::{DocumentEdit, EditForm, Editor, EditorError};
-use crate::entry::{Content, FileChange, Mark};
-use crate::fork::{Answers, Fork, Selection, base_of, synced};
+use crate::editor::Editor;
+use crate::entry::{ChangeTexts, FileChange, Mark};
+use crate::fork::{Answers, Fork, HunkSelection, base_of, synced};
 use crate::ledger::Published;
 use crate::note::Note;
 use crate::owner::ForkOwner;
-use crate::proof::Settled;
 use crate::repository::{Repositories, is_in_git};
-use crate::said::sayable;
 use crate::workspace::Workspace;
 use crate::{DocId, HunkId, PublishId};
-use ropewalk_text::{ChangeSet, Coordinates, Position, Text};
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::oneshot;
-
-/// How often a skipped edit is mapped and sent again.
-const TRIES: usize = 8;
 
 /// The bounds of a publish.
 #[derive(Clone, Copy, Debug)]
-pub struct Bounds {
+pub struct PublishBounds {
     /// How long the echo of an edit is waited for.
     pub echo: Duration,
 }
 
-impl Default for Bounds {
+impl Default for PublishBounds {
     fn default() -> Self {
         Self { echo: Duration::from_secs(10) }
     }
 }
 
-/// What became of a selection.
+/// Outcome of publishing a selection.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PublishReport {
     /// Hunks that are in the user's text now, or on the disk.
     pub done: Vec<HunkId>,
-    /// What could not be done: the file as it is shown, and why.
+    /// Files that could not be done: their names as shown, and why.
     pub failed: Vec<(String, Failure)>,
     /// Files that are open under another name too: the name of the document that was changed, the other's, and whether
     /// that has unsaved text.
     pub also_open: Vec<(String, String, bool)>,
-    /// What the user should know of what was done, in sentences.
+    /// Sentences for the user about the work that was done.
     pub told: Vec<String>,
-    /// What the model has not heard yet of the failures of a publish: for [`Workspace::tell`], unless it is
-    /// told in another way.
+    /// News of failures that the model has not heard yet, for [`Workspace::tell`] unless it is told
+    /// in another way.
     pub notes: Vec<Note>,
 }
 
@@ -123,8 +117,8 @@ pub async fn publish(
     workspace: &Workspace,
     editor: &dyn Editor,
     fork: &dyn ForkOwner,
-    selection: &Selection,
-    bounds: Bounds,
+    selection: &HunkSelection,
+    bounds: PublishBounds,
 ) -> PublishReport {
     let mut report = PublishReport::default();
     let meant: HashSet<HunkId> = fork.lock().select(selection).into_iter().collect();
@@ -159,15 +153,15 @@ fn others(workspace: &Workspace, id: &DocId) -> Vec<(String, String, bool)> {
     told.collect()
 }
 
-/// What every way of publishing needs.
+/// Parts that every way of publishing needs.
 struct Publishing<'a> {
     workspace: &'a Workspace,
     editor: &'a dyn Editor,
     fork: &'a dyn ForkOwner,
-    bounds: Bounds,
+    bounds: PublishBounds,
 }
 
-/// Whether the ledger has this hunk of one of these documents.
+/// True if the ledger has this hunk of one of these documents.
 fn is_published(workspace: &Workspace, session: &Arc<str>, docs: &[DocId], hunk: HunkId) -> bool {
     let ledger = workspace.ledger();
     let is_it = |h: &Published| h.session == *session && docs.contains(&h.doc);
@@ -189,17 +183,18 @@ fn note_of(file: &str, failure: &Failure) -> Option<Note> {
     }
 }
 
-/// What of a file is to be published, as it was when that was decided: what a call alters before its turn
-/// comes is not what anyone accepted.
+/// Changes of a file that are to be published, as they were when that was decided. A later version
+/// by another call is not accepted with them.
 #[derive(Default)]
-struct Wanted {
+struct FileSelection {
     ids: Vec<HunkId>,
-    seen: Vec<Content>,
+    seen: Vec<ChangeTexts>,
 }
 
-/// What goes makes room for what comes: deletions are first, then renames.
-fn by_document(fork: &Fork, ids: &HashSet<HunkId>) -> Vec<(DocId, Wanted)> {
-    let mut out: BTreeMap<DocId, Wanted> = BTreeMap::new();
+/// Sorts the hunks to publish by document. Deletions come first, then renames, to make room for the
+/// rest.
+fn by_document(fork: &Fork, ids: &HashSet<HunkId>) -> Vec<(DocId, FileSelection)> {
+    let mut out: BTreeMap<DocId, FileSelection> = BTreeMap::new();
     for hunks in fork.reviewed() {
         for hunk in hunks.iter().filter(|hunk| hunk.parts.iter().any(|part| ids.contains(part))) {
             out.entry(hunk.doc.clone()).or_default().ids.extend(&hunk.parts);
@@ -215,13 +210,13 @@ fn by_document(fork: &Fork, ids: &HashSet<HunkId>) -> Vec<(DocId, Wanted)> {
         Some((FileChange::Rename { .. }, _)) => 1,
         _ => 2,
     };
-    let mut out: Vec<(DocId, Wanted)> = out.into_iter().collect();
+    let mut out: Vec<(DocId, FileSelection)> = out.into_iter().collect();
     out.sort_by_key(|(id, _)| place(id));
     out
 }
 
-/// What became of one file's hunks: those that are done, and why others are not.
-type Outcome = (Vec<HunkId>, Option<Failure>);
+/// Outcome of one file's hunks: the ids that are done, and why others are not.
+type FileOutcome = (Vec<HunkId>, Option<Failure>);
 
 /// The document that a file stands on, and whether the file itself and its mode are among the hunks.
 fn chosen(fork: &Fork, id: &DocId, ids: &[HunkId]) -> Option<(DocId, bool, bool)> {
@@ -247,9 +242,9 @@ fn is_of_git(fork: &dyn ForkOwner, docs: [&DocId; 2]) -> bool {
 async fn publish_on_disk(
     disk: &closed::Disk<'_>,
     (id, source): (&DocId, &DocId),
-    (ids, seen): (&[HunkId], &[Content]),
+    (ids, seen): (&[HunkId], &[ChangeTexts]),
     all: bool,
-) -> Outcome {
+) -> FileOutcome {
     let slot = disk.workspace.slot(source);
     let turn = slot.lock().await;
     let outcome = match all {
@@ -270,18 +265,18 @@ async fn publish_file(
     editor: &dyn Editor,
     fork: &dyn ForkOwner,
     id: &DocId,
-    (ids, seen): (&[HunkId], &[Content]),
-    bounds: Bounds,
-) -> Outcome {
+    (ids, seen): (&[HunkId], &[ChangeTexts]),
+    bounds: PublishBounds,
+) -> FileOutcome {
     let found = chosen(&fork.lock(), id, ids);
-    let Some((source, changes_file, changes_mode)) = found else { return Outcome::default() };
+    let Some((source, changes_file, changes_mode)) = found else { return FileOutcome::default() };
     if is_of_git(fork, [id, &source]) {
         return (Vec::new(), Some(Failure::OfGit));
     }
     if changes_file && (workspace.is_unsaved(id) || workspace.is_unsaved(&source)) {
         return (Vec::new(), Some(Failure::Unsaved));
     }
-    // What is to be renamed, and that was not chosen, lies under its old name.
+    // A file whose rename was not chosen lies under its old name.
     let is_open = workspace.with_document(&source, |_| ()).is_some();
     if source.is_untitled() && !is_open {
         return (Vec::new(), Some(Failure::NotOpen));
@@ -300,16 +295,16 @@ async fn publish_file(
     let mut start = |publish: PublishId| {
         let mut fork = fork.lock();
         fork.sync_one(workspace, id, &Answers::default());
-        let Some(file) = fork.files.get_mut(id) else { return Start::Nothing };
-        // What an earlier edit carries, of which it is not known whether it was made, is not sent again.
+        let Some(file) = fork.files.get_mut(id) else { return EditStart::Nothing };
+        // Changes in an earlier edit, which may or may not have been made, are not sent again.
         let ids = &file.entry.unaltered(&file.entry.unsent(ids), seen);
-        let Some(part) = file.entry.part(ids) else { return Start::Nothing };
+        let Some(part) = file.entry.part(ids) else { return EditStart::Nothing };
         let basis = file.entry.base.text();
         let marked = file.entry.mark_sent(ids, Some(publish));
         // Kept before the place of the edit is made out: writing takes time, and the user may be typing.
         fork.ahead(std::slice::from_ref(id));
         let started = start_edit(workspace, &source, publish, &basis, &part);
-        if matches!(started, Start::Sent(..)) {
+        if matches!(started, EditStart::Sent(..)) {
             carried = marked;
         } else if let Some(file) = fork.files.get_mut(id) {
             file.entry.mark_sent(&marked, None);
@@ -324,162 +319,4 @@ async fn publish_file(
         Err(failure) => return (done, Some(failure)),
     }
     (done, None)
-}
-
-/// The outcome of trying to start an edit of an open document.
-pub(crate) enum Start {
-    /// It is noted as expected and must be sent now.
-    Sent(DocumentEdit, oneshot::Receiver<Settled>),
-    /// The client's first version is never checked: move the document off it first.
-    Prime(DocumentEdit),
-    /// The text has moved since; try again.
-    Stale,
-    /// Another edit of the document is under way.
-    Busy,
-    /// The document is not open.
-    Closed,
-    /// Nobody knows what it holds.
-    OutOfStep,
-    /// There is nothing left to send.
-    Nothing,
-}
-
-/// Notes `set`, made on `basis`, as expected of an open document and gives the edit to send.
-pub(crate) fn start_edit(
-    workspace: &Workspace,
-    id: &DocId,
-    publish: PublishId,
-    basis: &Text,
-    set: &ChangeSet,
-) -> Start {
-    let coordinates = workspace.coordinates();
-    let primes = workspace.habits().primes_version_zero;
-    let started = workspace.with_document(id, |document| {
-        if document.accord() == Accord::Lost {
-            return Start::OutOfStep;
-        }
-        if document.text() != basis {
-            return Start::Stale;
-        }
-        if primes && document.version == 0 {
-            return Start::Prime(priming(document));
-        }
-        match document.expect(publish, set.clone()) {
-            Some(receiver) => Start::Sent(document_edit(document, set, coordinates), receiver),
-            None => Start::Busy,
-        }
-    });
-    started.unwrap_or(Start::Closed)
-}
-
-fn priming(document: &Document) -> DocumentEdit {
-    DocumentEdit {
-        uri: document.spelling.clone(),
-        version: document.version,
-        edits: vec![(Position::default(), Position::default(), String::new())],
-        label: "Ropewalk".to_owned(),
-    }
-}
-
-fn document_edit(document: &Document, set: &ChangeSet, coordinates: Coordinates) -> DocumentEdit {
-    let text = document.text();
-    let position = |byte| coordinates.byte_to_position(text, byte);
-    let edits = sayable(text, set, coordinates.line_ends);
-    DocumentEdit {
-        uri: document.spelling.clone(),
-        version: document.version,
-        edits: edits
-            .into_iter()
-            .map(|c| (position(c.range.start), position(c.range.end), c.text))
-            .collect(),
-        label: "Ropewalk".to_owned(),
-    }
-}
-
-/// Sends an edit until it is settled. True: it is in the text. False: there was nothing (left) to do.
-pub(crate) async fn send(
-    workspace: &Workspace,
-    editor: &dyn Editor,
-    id: &DocId,
-    start: &mut (dyn FnMut(PublishId) -> Start + Send),
-    label: &str,
-    bounds: Bounds,
-) -> Result<bool, Failure> {
-    let habits = editor.habits();
-    if habits.edits == EditForm::None {
-        return Err(Failure::NoEdits);
-    }
-    let slot = workspace.slot(id);
-    let _turn = slot.lock().await;
-    let mut primed = 0;
-    let mut tries = 0;
-    let mut stale = 0;
-    loop {
-        editor.barrier().await;
-        let publish = workspace.publish_id();
-        let (mut edit, receiver) = match start(publish) {
-            Start::Sent(edit, receiver) => (edit, receiver),
-            Start::Prime(edit) if primed < 3 => {
-                primed += 1;
-                // Only a version is wanted of it; whether it came is seen in the next round.
-                let _ = editor.apply(edit).await;
-                continue;
-            }
-            Start::Prime(_) => {
-                return Err(Failure::Refused("its first version cannot be checked".to_owned()));
-            }
-            // Each time the user has typed between two looks: bounded only so that nothing spins for ever.
-            Start::Stale if stale < 1_000 => {
-                stale += 1;
-                tokio::task::yield_now().await;
-                continue;
-            }
-            Start::Stale | Start::Busy => return Err(Failure::Unconfirmed),
-            Start::Closed => return Err(Failure::Closed),
-            Start::OutOfStep => return Err(Failure::OutOfStep),
-            Start::Nothing => return Ok(false),
-        };
-        label.clone_into(&mut edit.label);
-        let why =
-            answer(workspace, id, publish, editor.apply(edit).await, habits.trusts_versions());
-        let settled = match tokio::time::timeout(bounds.echo, receiver).await {
-            Ok(settled) => settled.unwrap_or(Settled::Closed),
-            Err(_) => {
-                workspace.with_document(id, |document| document.give_up_waiting(publish));
-                Settled::Unconfirmed
-            }
-        };
-        match settled {
-            Settled::Confirmed => return Ok(true),
-            Settled::Conflict => return Err(Failure::Conflict),
-            Settled::Unconfirmed => return Err(Failure::Unconfirmed),
-            Settled::Closed => return Err(Failure::Closed),
-            Settled::Skipped if habits.checks_versions && tries + 1 < TRIES => tries += 1,
-            Settled::Skipped => {
-                return Err(Failure::Refused(
-                    why.unwrap_or_else(|| "the text kept moving".to_owned()),
-                ));
-            }
-        }
-    }
-}
-
-/// Hands the client's answer to the document. An error is a no; silence is no answer.
-fn answer(
-    workspace: &Workspace,
-    id: &DocId,
-    publish: PublishId,
-    answer: Result<bool, EditorError>,
-    trusts_versions: bool,
-) -> Option<String> {
-    let (applied, why) = match answer {
-        Ok(applied) => (applied, (!applied).then(|| "it said no".to_owned())),
-        Err(EditorError::NoAnswer) => return None,
-        Err(error) => (false, Some(error.to_string())),
-    };
-    if !applied {
-        workspace.refused(publish);
-    }
-    workspace.with_document(id, |document| document.answered(publish, applied, trusts_versions));
-    why
 }

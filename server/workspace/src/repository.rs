@@ -19,7 +19,7 @@ const IGNORED: &[char] = &[
 const PARTS: [&str; 4] = ["HEAD", "objects", "refs", "commondir"];
 
 /// Which of [`PARTS`] a folder has.
-type Parts = [bool; PARTS.len()];
+type RepositoryParts = [bool; PARTS.len()];
 
 /// True if a name is `.git` on some file system: in any case, with characters that are left out, as the short name
 /// or a stream of Windows.
@@ -45,7 +45,7 @@ pub fn is_in_git(path: &Path) -> bool {
 #[derive(Debug, Default)]
 pub struct Repositories {
     /// Parts that stand over the disk, by the folder that they are in.
-    over: HashMap<PathBuf, Parts>,
+    over: HashMap<PathBuf, RepositoryParts>,
     /// Parts that the disk has, by folder, as they were at the first look; None where nobody has asked.
     below: HashMap<PathBuf, [Option<bool>; PARTS.len()]>,
 }
@@ -91,12 +91,12 @@ impl Repositories {
 }
 
 /// Which part a name is.
-fn part_named(name: Option<&OsStr>) -> Parts {
+fn part_named(name: Option<&OsStr>) -> RepositoryParts {
     PARTS.map(|part| name.is_some_and(|name| name.eq_ignore_ascii_case(part)))
 }
 
 /// The folders in which a path is, or leads through, a part of a repository.
-fn parts_of(path: &Path) -> impl Iterator<Item = (&Path, Parts)> {
+fn parts_of(path: &Path) -> impl Iterator<Item = (&Path, RepositoryParts)> {
     let named = path.ancestors().map(|at| (at.parent(), part_named(at.file_name())));
     named
         .filter(|(_, parts)| parts.contains(&true))

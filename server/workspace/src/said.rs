@@ -41,8 +41,8 @@ pub(crate) fn sayable(text: &Text, set: &ChangeSet, line_ends: LineEnds) -> Vec<
     out
 }
 
-/// What a client makes of the positions that `edit`, on `basis`, was sent with if its text is `now` by then. None where
-/// it would replace other text than was meant, or its places meet.
+/// Gives the change that a client makes if it applies `edit`, sent by its positions on `basis`, to
+/// `now`. None where it would replace other text than was meant, or its places meet.
 pub(crate) fn as_sent(
     edit: &ChangeSet,
     basis: &Text,

@@ -1,7 +1,7 @@
 //! Kept state: what of a session's fork, ledger and news outlives the process, and how it comes back.
 //!
-//! [`Kept`] is the state as last kept. [`Kept::record`] says what has changed since, as [`StateRecord`]s for a
-//! journal to write; a reader folds them with [`Kept::take`]; [`Kept::restore`] makes a fork of it again, on the
+//! [`SavedState`] is the state as last kept. [`SavedState::record`] says what has changed since, as [`StateRecord`]s for a
+//! journal to write; a reader folds them with [`SavedState::take`]; [`SavedState::restore`] makes a fork of it again, on the
 //! texts as they are then. Where and when records are written is the journal's business, not this room's.
 
 mod back;
@@ -9,12 +9,16 @@ mod fold;
 mod leftover;
 mod record;
 mod restore;
+mod stays;
 pub mod wire;
 
 pub use back::go_back;
 pub use fold::StateError;
+pub(crate) use fold::fitting;
+pub(crate) use record::edits;
 pub use record::{PROMPT, Private};
-pub use wire::{BaseState, BaseText, Edit, FileState, StateRecord, WrittenChange};
+pub use stays::StayingCalls;
+pub use wire::{BaseState, BaseText, Edit, PendingFile, StateRecord, WrittenChange};
 
 use crate::entry::{Base, Entry, FileChange, Mark};
 use crate::fork::{ForkFile, file_hunks};
@@ -31,11 +35,11 @@ use std::sync::Arc;
 /// A session's state as last kept. A persistent value: its texts are ropes that share memory with the fork's,
 /// and a clone costs a pointer for each file and published hunk.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Kept {
+pub struct SavedState {
     files: BTreeMap<DocId, Arc<KeptFile>>,
     /// The base's text as last written for a file, also when nothing is pending in it any more.
     bases: BTreeMap<DocId, Text>,
-    ledger: BTreeMap<HunkId, Arc<Lines>>,
+    ledger: BTreeMap<HunkId, Arc<HunkLines>>,
     rejected: Arc<BTreeSet<HunkId>>,
     accepted: Arc<BTreeSet<HunkId>>,
     names: Arc<FormerNames>,
@@ -44,9 +48,21 @@ pub struct Kept {
     last_publish: u64,
     /// The files that were left out because they hold something private.
     private: BTreeSet<DocId>,
-    /// Those of them that were not told yet, as they are shown.
+    /// Names, as shown, of left-out files that were not told yet.
     left_out: Vec<String>,
     compared: Compared,
+}
+
+impl SavedState {
+    /// Takes over another state's pending changes as already recorded, as where a task begins on
+    /// another session's files.
+    pub fn begin_from(&mut self, other: &SavedState) {
+        self.files.clone_from(&other.files);
+        self.names.clone_from(&other.names);
+        self.bases.extend(other.bases.iter().map(|(id, text)| (id.clone(), text.clone())));
+        self.last_hunk = self.last_hunk.max(other.last_hunk);
+        self.last_publish = self.last_publish.max(other.last_publish);
+    }
 }
 
 /// How far the state was compared with the fork's and the ledger's. It is no part of what is kept.
@@ -66,14 +82,14 @@ impl PartialEq for Compared {
 
 impl Eq for Compared {}
 
-/// What the ledger has of one hunk.
+/// Ledger lines of one hunk.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Lines {
+struct HunkLines {
     texts: Vec<Published>,
     files: Vec<PublishedFile>,
 }
 
-/// What is pending in one file.
+/// Pending changes of one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct KeptFile {
     shown: String,
@@ -88,7 +104,7 @@ struct KeptFile {
     returned: Vec<Published>,
 }
 
-impl Kept {
+impl SavedState {
     /// How many hunks are pending. O(pending changes and the lines they touch).
     pub fn pending(&self) -> usize {
         let hunks = |(id, kept): (&DocId, &Arc<KeptFile>)| {
@@ -136,7 +152,7 @@ impl Kept {
 }
 
 impl KeptFile {
-    /// The entry as it was. None if the state fits nothing, which [`Kept::take`] lets nobody bring in.
+    /// The entry as it was. None if the state fits nothing, which [`SavedState::take`] lets nobody bring in.
     fn entry(&self) -> Option<Entry> {
         let text = self.text.clone();
         let base = match &self.base {

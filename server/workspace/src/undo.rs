@@ -11,10 +11,10 @@ mod rename;
 use crate::disk::{self, Expect, FileError};
 use crate::document::Document;
 use crate::editor::Editor;
-use crate::fork::{Selection, synced};
+use crate::fork::{HunkSelection, synced};
 use crate::ledger::{Published, PublishedFile, rename_of};
 use crate::owner::ForkOwner;
-use crate::publish::{Bounds, Failure, PublishReport, Start, send, start_edit};
+use crate::publish::{EditStart, Failure, PublishBounds, PublishReport, send, start_edit};
 use crate::view::{DiskFile, read_file};
 use crate::workspace::Workspace;
 use crate::{DocId, HunkId, PublishId};
@@ -28,12 +28,12 @@ pub async fn undo(
     workspace: &Workspace,
     editor: &dyn Editor,
     fork: &dyn ForkOwner,
-    selection: &Selection,
-    bounds: Bounds,
+    selection: &HunkSelection,
+    bounds: PublishBounds,
 ) -> PublishReport {
     let mut report = PublishReport::default();
     let session = &*{
-        // What was thought lost may have come back with its text.
+        // A change thought lost may have come back with its text.
         synced(workspace, fork, |fork, _| {
             fork.note_accepted(workspace);
             fork.session.clone()
@@ -41,13 +41,13 @@ pub async fn undo(
     };
     let undoing = Undoing { workspace, fork };
     let (texts, files) = chosen(workspace, session, selection);
-    // What was deleted, renamed or replaced since its text was published must be put back first.
+    // Files deleted, renamed or replaced since their text was published must be put back first.
     let comes_back = |id: &DocId| {
         files.iter().any(|file| file.after.is_none() && DocId::from_path(&file.path) == *id)
     };
     let is_there =
         |id: &DocId| workspace.is_text_on_disk(id) || workspace.is_open(id) && !comes_back(id);
-    // What was published before its file was renamed stands under the old name when that is undone.
+    // Hunks published before their file was renamed stand under the old name when that is undone.
     let is_renamed =
         |hunk: &Published| hunk.renames.iter().any(|by| rename_of(&files, *by).is_some());
     let (mut now, mut later) = (BTreeMap::<DocId, Vec<_>>::new(), Vec::new());
@@ -84,14 +84,14 @@ fn still_published(workspace: &Workspace, hunks: &[Published]) -> BTreeMap<DocId
     out
 }
 
-type Chosen = (BTreeMap<DocId, Vec<Published>>, Vec<PublishedFile>);
+type UndoSelection = (BTreeMap<DocId, Vec<Published>>, Vec<PublishedFile>);
 
-fn chosen(workspace: &Workspace, session: &str, selection: &Selection) -> Chosen {
+fn chosen(workspace: &Workspace, session: &str, selection: &HunkSelection) -> UndoSelection {
     let means = |id: &HunkId, turn: u64, doc: &DocId| match selection {
-        Selection::Hunks(ids) => ids.contains(id),
-        Selection::Turn(wanted) => turn == *wanted,
-        Selection::File(wanted) => doc == wanted,
-        Selection::All => true,
+        HunkSelection::Hunks(ids) => ids.contains(id),
+        HunkSelection::Turn(wanted) => turn == *wanted,
+        HunkSelection::File(wanted) => doc == wanted,
+        HunkSelection::All => true,
     };
     let ledger = workspace.ledger();
     let mut texts: BTreeMap<DocId, Vec<Published>> = BTreeMap::new();
@@ -115,7 +115,7 @@ fn forget(workspace: &Workspace, session: &str, doc: &DocId, ids: &[HunkId], but
     });
 }
 
-/// What every way of undoing needs.
+/// Parts that every way of undoing needs.
 struct Undoing<'a> {
     workspace: &'a Workspace,
     fork: &'a dyn ForkOwner,
@@ -128,7 +128,7 @@ impl Undoing<'_> {
         editor: &dyn Editor,
         id: &DocId,
         hunks: &[Published],
-        bounds: Bounds,
+        bounds: PublishBounds,
         report: &mut PublishReport,
     ) {
         let (workspace, session) = (self.workspace, self.fork.lock().session.clone());
@@ -159,7 +159,7 @@ impl Undoing<'_> {
         editor: &dyn Editor,
         id: &DocId,
         hunks: &[Published],
-        bounds: Bounds,
+        bounds: PublishBounds,
     ) -> Result<Vec<HunkId>, Failure> {
         let workspace = self.workspace;
         if !workspace.is_open(id) {
@@ -185,19 +185,19 @@ impl Undoing<'_> {
             let before = now.len();
             now.retain(|hunk| !unsettled(hunk));
             if now.is_empty() && before > 0 {
-                return Start::Busy;
+                return EditStart::Busy;
             }
             let Some(text) = workspace.with_document(id, |document| document.text().clone()) else {
-                return Start::Closed;
+                return EditStart::Closed;
             };
             let (set, lost) = inverse(&text, &now);
             conflicts = lost;
             if set.is_empty() {
-                return Start::Nothing;
+                return EditStart::Nothing;
             }
             self.ahead(id, &now, Some(publish));
             let started = start_edit(workspace, id, publish, &text, &set);
-            if !matches!(started, Start::Sent(..)) {
+            if !matches!(started, EditStart::Sent(..)) {
                 for hunk in &now {
                     self.mark(std::slice::from_ref(hunk), hunk.undoing);
                 }

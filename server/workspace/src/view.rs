@@ -5,7 +5,7 @@
 
 mod materials;
 
-pub use materials::{Material, Stands};
+pub use materials::{OverlayContent, OverlayFile};
 
 use crate::disk::{self, FileError, FileIdentity};
 use crate::log::Cursor;
@@ -24,7 +24,7 @@ pub const LARGEST_FILE: u64 = 256 << 20;
 
 /// An open buffer as a snapshot has it.
 #[derive(Clone, Debug)]
-pub struct Seen {
+pub struct BufferSnapshot {
     /// Its version.
     pub version: i32,
     /// Its text.
@@ -33,7 +33,7 @@ pub struct Seen {
     pub cursor: Cursor,
     /// The disk's newer text, when the buffer is as it was saved and the disk has moved on.
     pub moved: Option<Text>,
-    /// Whether it differs from the disk as last read.
+    /// True if it differs from the disk as last read.
     pub dirty: bool,
     /// True if nobody knows what it holds in the editor.
     pub lost: bool,
@@ -45,7 +45,7 @@ pub struct Seen {
 #[derive(Clone, Debug, Default)]
 pub struct Snapshot {
     /// The buffers.
-    pub buffers: HashMap<DocId, Seen>,
+    pub buffers: HashMap<DocId, BufferSnapshot>,
     /// The roots.
     pub roots: Roots,
     /// A folder outside the roots whose files may be read: the whole outputs of earlier calls.
@@ -64,31 +64,32 @@ impl Snapshot {
 
 /// A file of the fork as a view has it.
 #[derive(Clone, Debug)]
-pub struct Frozen {
+pub struct ForkedFile {
     /// Where it lies; None for a buffer without a file.
     pub place: Option<Place>,
-    /// What it holds; None when the fork deleted it.
+    /// Content of the file; None when the fork deleted it.
     pub content: Option<FrozenContent>,
     /// The permission bits that the fork gives it, if it does.
     pub mode: Option<u32>,
     /// The document under it: itself, or the one that it was renamed from.
     pub source: DocId,
-    /// Whether it goes by another name now: nothing can be put under this one until that is decided.
+    /// True if it goes by another name now: nothing can be put under this one until that is
+    /// decided.
     pub away: bool,
-    /// Whether the disk has a symbolic link at this name.
+    /// True if the disk has a symbolic link at this name.
     pub over_link: bool,
     /// The place in the entry's own history.
     pub cursor: Cursor,
 }
 
-impl Frozen {
-    /// Whether a file is there, with a content of its own: not nothing, and no link.
+impl ForkedFile {
+    /// True if a file is there with a content of its own: neither nothing nor a link.
     pub fn is_file(&self) -> bool {
         !matches!(self.content, None | Some(FrozenContent::Link(_)))
     }
 }
 
-/// What a file of the fork holds.
+/// Content of a file of the fork.
 #[derive(Clone, Debug)]
 pub enum FrozenContent {
     /// Text.
@@ -103,7 +104,7 @@ pub enum FrozenContent {
 
 /// Where a view's text comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Source {
+pub enum TextSource {
     /// The fork: with changes not yet in the user's text.
     Fork,
     /// An open buffer.
@@ -112,7 +113,7 @@ pub enum Source {
     Disk,
 }
 
-/// What a view says of a file.
+/// Content of a file in a view.
 #[derive(Clone, Debug)]
 pub enum FileState {
     /// A text.
@@ -122,7 +123,7 @@ pub enum FileState {
         /// How the file is encoded; the default for a buffer.
         format: FileFormat,
         /// Where it comes from.
-        source: Source,
+        source: TextSource,
     },
     /// Bytes that are no text.
     Binary {
@@ -161,9 +162,9 @@ pub enum DiskFile {
     Missing,
 }
 
-/// What the disk had at a place.
+/// Content of the disk at a place.
 #[derive(Clone, Debug)]
-pub enum Kept {
+pub enum DiskRecord {
     /// A file's bytes.
     Bytes(Vec<u8>),
     /// A symbolic link with this target.
@@ -172,7 +173,7 @@ pub enum Kept {
     Missing,
 }
 
-impl Kept {
+impl DiskRecord {
     fn into_file(self) -> DiskFile {
         match self {
             Self::Bytes(bytes) => of_bytes(&bytes, ContentHash::of(&bytes)),
@@ -189,12 +190,12 @@ pub(crate) type FormerNames = BTreeMap<DocId, BTreeSet<DocId>>;
 #[derive(Clone, Debug, Default)]
 pub struct View {
     snapshot: Snapshot,
-    entries: BTreeMap<DocId, Frozen>,
+    entries: BTreeMap<DocId, ForkedFile>,
     /// The links of the fork, and what of the disk it has taken away.
     links: Links,
     read: Arc<Mutex<HashMap<DocId, DiskFile>>>,
     /// By path; it moves to what was read when it is asked for.
-    kept: Arc<Mutex<HashMap<OsString, Kept>>>,
+    kept: Arc<Mutex<HashMap<OsString, DiskRecord>>>,
     names: Arc<FormerNames>,
     /// Further folders outside the roots whose files may be read.
     readable: Roots,
@@ -202,7 +203,7 @@ pub struct View {
 
 impl View {
     /// A view of a snapshot with a fork's files over it.
-    pub fn new(snapshot: Snapshot, entries: BTreeMap<DocId, Frozen>) -> Self {
+    pub fn new(snapshot: Snapshot, entries: BTreeMap<DocId, ForkedFile>) -> Self {
         let mut links = Links::default();
         for frozen in entries.values() {
             let target = match &frozen.content {
@@ -252,9 +253,19 @@ impl View {
         known.own(place)
     }
 
+    /// A view of these files over the same snapshot.
+    pub(crate) fn of_given(&self, entries: BTreeMap<DocId, ForkedFile>) -> View {
+        View::new(self.snapshot.clone(), entries)
+    }
+
     /// The same without the fork: what the user has.
     pub fn without_fork(&self) -> View {
         View::new(self.snapshot.clone(), BTreeMap::new())
+    }
+
+    /// The links of the fork, and what of the disk it has taken away.
+    pub(crate) fn links(&self) -> &Links {
+        &self.links
     }
 
     /// The roots.
@@ -268,12 +279,12 @@ impl View {
     }
 
     /// The buffers.
-    pub fn buffers(&self) -> &HashMap<DocId, Seen> {
+    pub fn buffers(&self) -> &HashMap<DocId, BufferSnapshot> {
         &self.snapshot.buffers
     }
 
     /// The fork's files.
-    pub fn entries(&self) -> &BTreeMap<DocId, Frozen> {
+    pub fn entries(&self) -> &BTreeMap<DocId, ForkedFile> {
         &self.entries
     }
 
@@ -306,11 +317,11 @@ impl View {
         }
         let roots = &self.snapshot.roots;
         let place = roots.place(self.contain(above).ok()?.path.join(name))?;
-        // What is open under the name of a link is what that leads to.
+        // An open document under the name of a link has the text that the link leads to.
         let is_own =
-            |frozen: &&Frozen| frozen.place.as_ref().is_some_and(|own| own.path == place.path);
+            |frozen: &&ForkedFile| frozen.place.as_ref().is_some_and(|own| own.path == place.path);
         let target = match self.entries.get(&place.doc()).filter(is_own) {
-            Some(Frozen { content: Some(FrozenContent::Link(target)), .. }) => target.clone(),
+            Some(ForkedFile { content: Some(FrozenContent::Link(target)), .. }) => target.clone(),
             Some(_) => return None,
             None => disk::link(roots, &place).ok()??,
         };
@@ -335,7 +346,7 @@ impl View {
         Err(error)
     }
 
-    /// What the file holds: the fork's text, else the buffer's, else the disk's.
+    /// Reads the file: the fork's text, else the buffer's, else the disk's.
     pub fn read(&self, place: &Place) -> Result<FileState, FileError> {
         self.read_in(place, &self.snapshot.roots)
     }
@@ -349,9 +360,11 @@ impl View {
         }
         if let Some(frozen) = self.entries.get(&id) {
             return Ok(match &frozen.content {
-                Some(FrozenContent::Text(text, format)) => {
-                    FileState::Text { text: text.clone(), format: *format, source: Source::Fork }
-                }
+                Some(FrozenContent::Text(text, format)) => FileState::Text {
+                    text: text.clone(),
+                    format: *format,
+                    source: TextSource::Fork,
+                },
                 Some(FrozenContent::Bytes(bytes)) => FileState::Binary { len: bytes.len() as u64 },
                 Some(FrozenContent::OnDisk(place)) => {
                     let there = disk::stat(&self.snapshot.roots, place);
@@ -366,18 +379,18 @@ impl View {
                 Some(text) => FileState::Text {
                     text: text.clone(),
                     format: FileFormat::default(),
-                    source: Source::Disk,
+                    source: TextSource::Disk,
                 },
                 None => FileState::Text {
                     text: seen.text.clone(),
                     format: FileFormat::default(),
-                    source: Source::Buffer,
+                    source: TextSource::Buffer,
                 },
             });
         }
         Ok(match self.disk(place, roots)? {
             DiskFile::Text { text, format, .. } => {
-                FileState::Text { text, format, source: Source::Disk }
+                FileState::Text { text, format, source: TextSource::Disk }
             }
             DiskFile::Binary { len, .. } => FileState::Binary { len },
             DiskFile::Link { .. } => {
@@ -388,7 +401,7 @@ impl View {
         })
     }
 
-    /// What a link of the fork leads to, if that is inside.
+    /// Reads through a link of the fork, if its target is inside.
     fn read_linked(&self, link: &Place, target: &Path) -> Result<FileState, FileError> {
         let leads = |reason: String| FileError::Leads {
             path: link.shown.clone(),
@@ -403,10 +416,9 @@ impl View {
         self.read_in(&there, roots)
     }
 
-    /// What the disk had at some places when results that are still to be merged were compared with it: what is
-    /// merged on this view is merged on that, whatever the disk has by then. Of no consequence for what is open or in
-    /// the fork.
-    pub fn keep<'a>(&self, found: impl IntoIterator<Item = (&'a Place, Kept)>) {
+    /// Records the disk's content that results were compared with. `merge` uses it even if the file
+    /// was saved since, but not for open files or files of the fork.
+    pub fn keep<'a>(&self, found: impl IntoIterator<Item = (&'a Place, DiskRecord)>) {
         if let Ok(mut all) = self.kept.lock() {
             let found = found.into_iter();
             all.extend(found.map(|(place, kept)| (place.path.clone().into_os_string(), kept)));
@@ -414,7 +426,7 @@ impl View {
     }
 
     /// The open buffer that shows the file at `place`, whose inode number is `inode`, under another name.
-    pub fn open_elsewhere(&self, place: &Place, inode: u64) -> Option<&Seen> {
+    pub fn open_elsewhere(&self, place: &Place, inode: u64) -> Option<&BufferSnapshot> {
         if !self.snapshot.identities.keys().any(|identity| identity.inode == inode) {
             return None;
         }
@@ -438,8 +450,8 @@ impl View {
         pending.chain(names).find(shows).cloned().unwrap_or(id)
     }
 
-    /// Whether an open document's file is this one today: a file that was replaced leaves its identity to be
-    /// given to any other.
+    /// True if an open document's file is this one today. A file that was replaced leaves its
+    /// identity to be given to any other.
     fn still_shows(&self, open: &DocId, identity: FileIdentity) -> bool {
         let roots = &self.snapshot.roots;
         let place = open.path().and_then(|path| roots.place_of(&path).ok());

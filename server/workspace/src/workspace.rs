@@ -4,13 +4,13 @@
 //! snapshot takes it exclusively, because iterating a DashMap is not atomic. No guard leaves this file.
 
 use crate::disk::{self, FileIdentity};
-use crate::document::{Accord, Changed, ContentChange, DiskLook, Document, Saved};
+use crate::document::{Accord, ContentChange, DiskLook, Document, NotificationEffect, Saved};
 use crate::editor::Habits;
 use crate::ledger::Ledger;
 use crate::log::{Cursor, Origin};
 use crate::note::Note;
 use crate::paths::{Place, Roots};
-use crate::view::{DiskFile, Seen, Snapshot, read_file};
+use crate::view::{BufferSnapshot, DiskFile, Snapshot, read_file};
 use crate::{DocId, PublishId};
 use dashmap::{DashMap, Entry};
 use ropewalk_text::{Coordinates, Text};
@@ -26,12 +26,12 @@ pub struct Workspace {
     /// Locked while a document is held, never the other way round.
     closed: Mutex<Closed>,
     gate: RwLock<()>,
-    client: RwLock<Client>,
+    client: RwLock<ClientTraits>,
     roots: RwLock<Roots>,
     identities: DashMap<DocId, FileIdentity>,
     outputs: RwLock<Option<Roots>>,
     ledger: Mutex<Ledger>,
-    news: Mutex<News>,
+    news: Mutex<UntoldNews>,
     slots: DashMap<DocId, Arc<tokio::sync::Mutex<()>>>,
     /// Told whenever a document is opened or closed.
     opened: tokio::sync::Notify,
@@ -50,7 +50,7 @@ type Closed = HashMap<DocId, Vec<Document>>;
 
 /// The news that nobody has taken yet.
 #[derive(Debug, Default)]
-struct News {
+struct UntoldNews {
     /// The sessions that hear what concerns all.
     present: HashSet<Arc<str>>,
     /// Each note and the session that it waits for.
@@ -68,17 +68,17 @@ pub struct DisplacedChange {
     pub old: String,
     /// The same lines as they would have been.
     pub new: String,
-    /// What stands there now.
+    /// Text that stands there now.
     pub now: String,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Client {
+struct ClientTraits {
     coordinates: Coordinates,
     habits: Habits,
 }
 
-impl Default for Client {
+impl Default for ClientTraits {
     fn default() -> Self {
         Self { coordinates: Coordinates::default(), habits: Habits::UNKNOWN }
     }
@@ -95,10 +95,10 @@ impl Workspace {
         Self { roots: RwLock::new(roots), ..Self::default() }
     }
 
-    /// What `initialize` agreed on.
+    /// Sets the coordinates and habits that `initialize` agreed on.
     pub fn set_client(&self, coordinates: Coordinates, habits: Habits) {
         *self.client.write().unwrap_or_else(PoisonError::into_inner) =
-            Client { coordinates, habits };
+            ClientTraits { coordinates, habits };
     }
 
     /// How the client counts.
@@ -106,7 +106,7 @@ impl Workspace {
         self.client.read().unwrap_or_else(PoisonError::into_inner).coordinates
     }
 
-    /// What the client is known to do.
+    /// Habits of the client, as far as they are known.
     pub fn habits(&self) -> Habits {
         self.client.read().unwrap_or_else(PoisonError::into_inner).habits
     }
@@ -172,7 +172,12 @@ impl Workspace {
     }
 
     /// didChange. None when the document is not open.
-    pub fn change(&self, uri: &str, version: i32, changes: &[ContentChange]) -> Option<Changed> {
+    pub fn change(
+        &self,
+        uri: &str,
+        version: i32,
+        changes: &[ContentChange],
+    ) -> Option<NotificationEffect> {
         let id = DocId::from_uri(uri);
         let client = *self.client.read().unwrap_or_else(PoisonError::into_inner);
         let _shared = self.gate.read().unwrap_or_else(PoisonError::into_inner);
@@ -194,13 +199,13 @@ impl Workspace {
         self.with_document(&DocId::from_uri(uri), Document::lose_track).unwrap_or(false)
     }
 
-    /// Whether an open document may hold another text in the editor than here.
+    /// True if an open document may hold another text in the editor than here.
     pub fn is_in_doubt(&self, id: &DocId) -> bool {
         let doubted = |document: &mut Document| document.accord() != Accord::Certain;
         self.with_document(id, doubted).unwrap_or(false)
     }
 
-    fn move_ledger(&self, id: &DocId, changed: &Changed) {
+    fn move_ledger(&self, id: &DocId, changed: &NotificationEffect) {
         let mut ledger = lock(&self.ledger);
         if ledger.texts.is_empty() {
             return;
@@ -301,13 +306,13 @@ impl Workspace {
         lock(&self.lost).remove(&edit);
     }
 
-    /// Whether an edit ended so that it will never be known whether it was made, in a document that was
+    /// True if nobody will ever know if the edit was made: it ended so in a document that was
     /// closed since.
     pub(crate) fn is_lost(&self, edit: PublishId) -> bool {
         lock(&self.lost).contains(&edit)
     }
 
-    /// All open documents and the roots, at one moment. O(open documents).
+    /// All open documents but the conversation, and the roots, at one moment. O(open documents).
     pub fn snapshot(&self) -> Snapshot {
         let roots = self.roots();
         let outputs = self.outputs.read().unwrap_or_else(PoisonError::into_inner).clone();
@@ -315,8 +320,11 @@ impl Workspace {
         let mut buffers = HashMap::with_capacity(self.documents.len());
         let mut used = HashMap::with_capacity(self.documents.len());
         for mut document in self.documents.iter_mut() {
+            if document.key().is_conversation() {
+                continue;
+            }
             let cursor = document.cursor();
-            let seen = Seen {
+            let seen = BufferSnapshot {
                 version: document.version,
                 text: document.text().clone(),
                 cursor,
@@ -358,7 +366,7 @@ impl Workspace {
         self.roots().place_of(&id.path()?).ok()
     }
 
-    /// Whether a document's file is a text on the disk. Blocking.
+    /// True if a document's file is a text on the disk. Blocking.
     pub(crate) fn is_text_on_disk(&self, id: &DocId) -> bool {
         let found = self.place(id).and_then(|place| read_file(&place, &self.roots()).ok());
         matches!(found, Some(DiskFile::Text { .. }))
@@ -399,7 +407,7 @@ impl Workspace {
         let others =
             self.identities.iter().filter(|other| *other.value() == own && other.key() != id);
         let others: Vec<DocId> = others.map(|other| other.key().clone()).collect();
-        // What was a file's identity may be another's by now.
+        // A file's former identity may be another's by now.
         let is_own = |id: &DocId| self.place(id).and_then(|at| identity(&at)) == Some(own);
         if others.is_empty() || !there.map_or_else(|| is_own(id), |there| there == own) {
             return Vec::new();
@@ -582,6 +590,16 @@ impl Workspace {
         let news = lock(&self.news);
         let own = news.waiting.iter().filter(|(waits_for, _)| **waits_for == *session);
         own.map(|(_, note)| note.clone()).collect()
+    }
+
+    /// Takes those of the news for `session` that are for members of a team.
+    pub fn take_member_news(&self, session: &str) -> Vec<Note> {
+        let mut news = lock(&self.news);
+        let theirs = news.waiting.extract_if(.., |(waits_for, note)| {
+            let is_theirs = matches!(note, Note::Rejected { members, .. } if !members.is_empty());
+            **waits_for == *session && is_theirs
+        });
+        theirs.map(|(_, note)| note).collect()
     }
 
     /// Takes the news for `session`, oldest first.

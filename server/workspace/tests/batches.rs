@@ -9,13 +9,13 @@
 
 use proptest::prelude::*;
 use ropewalk_text::{Change, ChangeSet, Coordinates, Text, diff};
-use ropewalk_workspace::ledger::{Found, Ledger, Published};
+use ropewalk_workspace::ledger::{Ledger, Published, UndoSpot};
 use ropewalk_workspace::log::Origin;
 use ropewalk_workspace::proof::Settled;
 use ropewalk_workspace::{ContentChange, DocId, Document, Habits, HunkId, PublishId};
 use tokio::sync::oneshot::Receiver;
 
-/// What a user does with a whole text.
+/// Deed of a user on a whole text.
 #[derive(Clone, Debug)]
 enum Deed {
     Sort,
@@ -294,7 +294,7 @@ fn a_published_line_that_is_moved_with_the_text_is_found_and_was_not_undone() {
     let after = Text::from(sorted.concat().as_str());
     let undone = ledger.moved(&doc, &diff(&before, &after), (Some(&before), &after));
     assert_eq!((undone.len(), ledger.texts.len()), (0, 1));
-    let Found::At(place) = Ledger::find(ledger.texts.iter().next().unwrap(), &after) else {
+    let UndoSpot::At(place) = Ledger::find(ledger.texts.iter().next().unwrap(), &after) else {
         panic!("not found")
     };
     assert_eq!(after.slice(place), "ours\n");

@@ -17,8 +17,8 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-/// What the user types, what the session's own calls put, and what the branch puts. Each other letter of a text stands
-/// there once.
+/// Letters that the user types, the session's own calls put, and the branch puts. Each other letter
+/// of a text stands there once.
 const USER: char = 'u';
 const CALL: char = 'P';
 const BRANCH: char = 'B';
@@ -116,7 +116,7 @@ impl Bench {
         }
     }
 
-    /// What the branch's work puts and takes out, by files.
+    /// Compares the branch's work with its letters: the ones it puts, and the ones it takes out.
     fn check_work(&mut self) -> Result<(), TestCaseError> {
         let (view, work) = self.branch.work(&self.workspace);
         let (mut put, mut taken) = (String::new(), BTreeSet::new());

@@ -4,11 +4,11 @@
 #![expect(clippy::unwrap_used, reason = "tests and their helpers may be blunt")]
 
 use ropewalk_text::{ChangeSet, Text};
-use ropewalk_workspace::ledger::{Found, Ledger, Published};
+use ropewalk_workspace::ledger::{Ledger, Published, UndoSpot};
 use ropewalk_workspace::{DocId, HunkId};
 
-/// Whether the deletion of `deleted` from `before` is still in the ledger after the user has replaced `replaced` of the
-/// rest by `typed`.
+/// True if the deletion of `deleted` from `before` is still in the ledger after the user has
+/// replaced `replaced` of the rest by `typed`.
 fn is_left(
     before: &str,
     deleted: std::ops::Range<usize>,
@@ -86,10 +86,10 @@ fn a_line_that_is_written_anew_beside_a_deletion_does_not_hide_its_place() {
     };
     let long = "what the user has pasted in the place of this line; ".repeat(2);
     let at = 4 + long.len() + 1;
-    assert_eq!(place(4..7, &long), Found::At(at..at));
-    assert_eq!(place(8..12, &long), Found::At(8..8));
+    assert_eq!(place(4..7, &long), UndoSpot::At(at..at));
+    assert_eq!(place(8..12, &long), UndoSpot::At(8..8));
     // It stood in the middle of what was written anew, with only a part of what was deleted.
-    assert_eq!(place(4..12, &format!("{long}\nthr")), Found::Conflict);
+    assert_eq!(place(4..12, &format!("{long}\nthr")), UndoSpot::Conflict);
     // The lines beside it have gone elsewhere, and others are there.
-    assert_eq!(place(0..18, &format!("{long}\nfive\nfour\ntwo\none\n")), Found::Conflict);
+    assert_eq!(place(0..18, &format!("{long}\nfive\nfour\ntwo\none\n")), UndoSpot::Conflict);
 }

@@ -1,5 +1,5 @@
-//! What happens to files while they are used: links swapped in, things that are no files, a root
-//! that goes away, a disk that is full.
+//! Files that change while they are used: links swapped in, things that are no files, a root that
+//! goes away, a disk that is full.
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "helpers of tests may be blunt, as tests are")]
 

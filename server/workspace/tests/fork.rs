@@ -6,7 +6,7 @@
 use futures::future::BoxFuture;
 use ropewalk_text::{Coordinates, Position, Text, diff};
 use ropewalk_workspace::entry::Maker;
-use ropewalk_workspace::publish::{Bounds, publish};
+use ropewalk_workspace::publish::{PublishBounds, publish};
 use ropewalk_workspace::undo::undo;
 use ropewalk_workspace::*;
 use std::sync::{Arc, Mutex};
@@ -23,10 +23,10 @@ impl Editor for Echo {
     fn habits(&self) -> Habits {
         Habits::of(Some("Visual Studio Code"))
     }
-    fn apply(&self, edit: DocumentEdit) -> BoxFuture<'static, Result<bool, EditorError>> {
+    fn apply(&self, edit: DocumentEdit) -> BoxFuture<'static, Result<(), EditorError>> {
         let mut buffer = self.buffer.lock().unwrap();
         if edit.version != buffer.0 {
-            return Box::pin(async { Ok(false) });
+            return Box::pin(async { Err(EditorError::Declined(String::new())) });
         }
         buffer.0 += 1;
         let version = buffer.0;
@@ -39,7 +39,7 @@ impl Editor for Echo {
         self.workspace.change(URI, version, &changes);
         buffer.1 =
             self.workspace.with_document(&DocId::from_uri(URI), |d| d.text().clone()).unwrap();
-        Box::pin(async { Ok(true) })
+        Box::pin(async { Ok(()) })
     }
     fn barrier(&self) -> BoxFuture<'static, ()> {
         Box::pin(async {})
@@ -99,25 +99,25 @@ impl Bench {
         })
     }
 
-    fn accept(&self, selection: Selection) -> publish::PublishReport {
+    fn accept(&self, selection: HunkSelection) -> publish::PublishReport {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(publish(
             &self.workspace,
             &self.editor,
             &self.fork,
             &selection,
-            Bounds::default(),
+            PublishBounds::default(),
         ))
     }
 
-    fn undo(&self, selection: Selection) -> publish::PublishReport {
+    fn undo(&self, selection: HunkSelection) -> publish::PublishReport {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(undo(
             &self.workspace,
             &self.editor,
             &self.fork,
             &selection,
-            Bounds::default(),
+            PublishBounds::default(),
         ))
     }
 
@@ -145,18 +145,18 @@ fn closed_files_are_written_when_accepted_and_come_back() {
     );
 
     let first = hunks.iter().find(|hunk| hunk.new == "ONE\n").unwrap().id;
-    assert_eq!(bench.accept(Selection::Hunks(vec![first])).failed, []);
+    assert_eq!(bench.accept(HunkSelection::Hunks(vec![first])).failed, []);
     assert_eq!(bench.disk("a.txt").unwrap(), "ONE\ntwo\nthree\nfour\nfive\nsix\n");
     assert_eq!(bench.fork.lock().unwrap().hunks().len(), 3);
 
-    let report = bench.accept(Selection::All);
+    let report = bench.accept(HunkSelection::All);
     assert_eq!(report.failed, []);
     assert_eq!(bench.disk("a.txt").unwrap(), "ONE\ntwo\nthree\nfour\nfive\nSIX\n");
     assert_eq!(bench.disk("new/b.txt").unwrap(), "fresh\n");
     assert_eq!(bench.disk("gone.txt"), None);
     assert!(bench.fork.lock().unwrap().is_empty());
 
-    assert_eq!(bench.undo(Selection::Turn(1)).failed, []);
+    assert_eq!(bench.undo(HunkSelection::Turn(1)).failed, []);
     assert_eq!(bench.disk("a.txt").unwrap(), "one\ntwo\nthree\nfour\nfive\nsix\n");
     assert_eq!(bench.disk("gone.txt").unwrap(), "bye\n");
     assert_eq!(bench.disk("new/b.txt"), None);
@@ -176,9 +176,9 @@ fn a_renamed_file_keeps_what_is_pending_in_it() {
     });
     assert!(matches!(old, FileState::Missing));
     assert!(matches!(new, FileState::Text { text, .. } if text == Text::from("one\n2\n")));
-    assert_eq!(bench.accept(Selection::All).failed, []);
+    assert_eq!(bench.accept(HunkSelection::All).failed, []);
     assert_eq!((bench.disk("a.txt"), bench.disk("b.txt").as_deref()), (None, Some("one\n2\n")));
-    assert_eq!(bench.undo(Selection::All).failed, []);
+    assert_eq!(bench.undo(HunkSelection::All).failed, []);
     assert_eq!((bench.disk("a.txt").as_deref(), bench.disk("b.txt")), (Some("one\ntwo\n"), None));
 }
 
@@ -194,10 +194,10 @@ fn a_rejected_rename_leaves_the_file_where_it_was() {
         bench.fork.lock().unwrap().hunks().into_iter().find(|h| h.kind != HunkKind::Text).unwrap();
     bench.fork.lock().unwrap().reject(
         &bench.workspace,
-        &Selection::Hunks(vec![rename.id]),
+        &HunkSelection::Hunks(vec![rename.id]),
         Some("no"),
     );
-    assert_eq!(bench.accept(Selection::All).failed, []);
+    assert_eq!(bench.accept(HunkSelection::All).failed, []);
     assert_eq!((bench.disk("a.txt").as_deref(), bench.disk("b.txt")), (Some("one\n2\n"), None));
 }
 
@@ -249,9 +249,9 @@ fn a_deleted_file_can_be_written_anew() {
     bench.write("a.txt", "one\nthree\n");
     let (_, state) = bench.call(|view| view.read(&view.contain("a.txt").unwrap()).unwrap());
     assert!(matches!(state, FileState::Text { text, .. } if text == Text::from("one\nthree\n")));
-    assert_eq!(bench.accept(Selection::All).failed, []);
+    assert_eq!(bench.accept(HunkSelection::All).failed, []);
     assert_eq!(bench.disk("a.txt").unwrap(), "one\nthree\n");
-    assert_eq!(bench.undo(Selection::All).failed, []);
+    assert_eq!(bench.undo(HunkSelection::All).failed, []);
     assert_eq!(bench.disk("a.txt").unwrap(), "one\ntwo\n");
 }
 
@@ -303,11 +303,11 @@ fn a_renamed_binary_file_keeps_its_bytes_and_its_mode() {
     });
     let (_, state) = bench.call(|view| view.read(&view.contain("bin").unwrap()).unwrap());
     assert!(matches!(state, FileState::Binary { .. }));
-    assert_eq!(bench.accept(Selection::All).failed, []);
+    assert_eq!(bench.accept(HunkSelection::All).failed, []);
     assert_eq!(std::fs::read(bench.path("bin")).unwrap(), bytes);
     assert_eq!(std::fs::metadata(bench.path("bin")).unwrap().permissions().mode() & 0o777, 0o755);
     assert!(!bench.path("tool").exists());
-    assert_eq!(bench.undo(Selection::All).failed, []);
+    assert_eq!(bench.undo(HunkSelection::All).failed, []);
     assert_eq!(std::fs::read(bench.path("tool")).unwrap(), bytes);
 }
 
@@ -318,8 +318,8 @@ fn text_over_a_binary_file_is_a_text_from_then_on() {
     bench.write("a", "text\n");
     let (_, state) = bench.call(|view| view.read(&view.contain("a").unwrap()).unwrap());
     assert!(matches!(state, FileState::Text { .. }));
-    assert_eq!(bench.accept(Selection::All).failed, []);
+    assert_eq!(bench.accept(HunkSelection::All).failed, []);
     assert_eq!(bench.disk("a").unwrap(), "text\n");
-    assert_eq!(bench.undo(Selection::All).failed, []);
+    assert_eq!(bench.undo(HunkSelection::All).failed, []);
     assert_eq!(std::fs::read(bench.path("a")).unwrap(), b"\0\x01");
 }

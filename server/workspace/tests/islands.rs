@@ -1,7 +1,8 @@
-//! What is pending at a blank line stays there or is set aside: another blank line reads the same, but is none of its own.
+//! Pending changes at a blank line stay there or are set aside: another blank line reads the same,
+//! but is none of its own.
 
 use ropewalk_text::{ChangeSet, Coordinates, Text};
-use ropewalk_workspace::entry::{Base, Entry, HunkIds, Maker, Mark};
+use ropewalk_workspace::entry::{Base, Entry, HunkIdSource, Maker, Mark};
 use ropewalk_workspace::{ContentChange, Document, Habits, PublishId};
 
 fn entry(text: &str) -> Entry {
@@ -9,7 +10,7 @@ fn entry(text: &str) -> Entry {
     Entry::new(Base::Disk { hash: text.hash(), text, format: Default::default() })
 }
 
-fn mark(ids: &mut HunkIds) -> Mark {
+fn mark(ids: &mut HunkIdSource) -> Mark {
     Mark { id: ids.give(), turn: 1, makers: vec![Maker::Call("call".into())], sent: None }
 }
 
@@ -19,7 +20,7 @@ const AFTER: &str = "  gamma\n    \n  two\n  beta\n  \n  alpha\n";
 
 #[test]
 fn a_blank_line_is_not_another_one_of_a_text_that_was_reversed() {
-    let (mut entry, mut ids) = (entry(BEFORE), HunkIds::default());
+    let (mut entry, mut ids) = (entry(BEFORE), HunkIdSource::default());
     let unindents = ChangeSet::single(BEFORE.len(), 16..18, "");
     entry.add(&unindents, &mark(&mut ids), &mut ids);
     let text = Text::from(BEFORE);
@@ -47,9 +48,9 @@ fn an_edit_under_way_at_a_blank_line_is_not_carried_to_another_one() {
 
 #[test]
 fn a_call_at_a_line_end_is_not_made_at_that_of_another_line() {
-    // What was pending when it looked is gone, and with it the steps from then to now.
+    // Changes pending when it looked are gone, and with them the steps from then to now.
     let (seen, now) = ("one more\n\ntwo less\n", "one\ntwo\nlast\n\n");
-    let (mut entry, mut ids) = (entry(now), HunkIds::default());
+    let (mut entry, mut ids) = (entry(now), HunkIdSource::default());
     let joins = ChangeSet::single(seen.len(), 8..9, "!");
     let merged = entry.merge(&joins, &Text::from(seen), None, &mark(&mut ids), &mut ids);
     assert_eq!((merged.conflicts, entry.is_empty()), (1, true), "{:?}", entry.set());

@@ -26,7 +26,7 @@ impl Desk {
         self.workspace.open(&DocId::from_path(&self.path()).to_uri(), "text", 1, text)
     }
 
-    /// Whether the next look can do without reading the file.
+    /// True if the next look can do without reading the file.
     fn is_known(&self, id: &DocId) -> bool {
         let known = |document: &mut ropewalk_workspace::Document| {
             document.saved.as_ref().is_some_and(|saved| saved.meta.is_some())

@@ -147,13 +147,13 @@ fn what_only_the_disk_has_made_is_not_rejected() {
     let hunks = bench.fork.hunks();
     let of_disk: Vec<_> = hunks.iter().filter(|hunk| hunk.makers == [Maker::Disk]).collect();
     assert_eq!((hunks.len(), of_disk.len()), (2, 1));
-    let which = Selection::Hunks(vec![of_disk[0].id]);
+    let which = HunkSelection::Hunks(vec![of_disk[0].id]);
     assert_eq!(bench.fork.reject(&bench.workspace, &which, None), 0);
     bench.sync();
     assert_eq!(bench.fork.hunks(), hunks);
     assert_eq!(bench.workspace.take_news("s"), []);
     // It goes with the last of what the call made, and does not come back.
-    assert_eq!(bench.fork.reject(&bench.workspace, &Selection::All, None), 1);
+    assert_eq!(bench.fork.reject(&bench.workspace, &HunkSelection::All, None), 1);
     assert_eq!(bench.fork.hunks(), []);
     bench.sync();
     assert_eq!(bench.fork.hunks(), []);
@@ -168,7 +168,7 @@ fn what_a_call_made_of_the_disks_text_is_rejected_without_that_text() {
         let mut bench = Bench::new(disk, "one\nHEAD disk\ntwo\nthree\nTAIL disk\n");
         let hunks = bench.fork.hunks();
         assert!(hunks.iter().all(|hunk| hunk.makers.len() == 2), "{hunks:?}");
-        let which = Selection::Hunks(vec![hunks[0].id]);
+        let which = HunkSelection::Hunks(vec![hunks[0].id]);
         assert_eq!(bench.fork.reject(&bench.workspace, &which, None), 1);
         assert_eq!(bench.text(), "one\nhead disk\ntwo\nthree\nTAIL disk\n");
         assert!(matches!(&bench.workspace.take_news("s")[..], [Note::Rejected { .. }]));
@@ -189,7 +189,7 @@ fn what_a_call_made_of_the_disks_text_is_rejected_without_that_text() {
     assert_eq!((bench.fork.hunks(), bench.conflicts()), (vec![], 1));
     // The other is rejected too: nothing is left.
     let (mut bench, other) = new();
-    assert_eq!(bench.fork.reject(&bench.workspace, &Selection::Hunks(vec![other]), None), 1);
+    assert_eq!(bench.fork.reject(&bench.workspace, &HunkSelection::Hunks(vec![other]), None), 1);
     bench.sync();
     assert_eq!(bench.fork.hunks(), []);
 }
@@ -223,7 +223,7 @@ proptest! {
         let mut bench = Bench::new(&disk, &joined(&lines));
         let hunks = bench.fork.hunks();
         let chosen = &hunks[which % hunks.len()];
-        bench.fork.reject(&bench.workspace, &Selection::Hunks(vec![chosen.id]), None);
+        bench.fork.reject(&bench.workspace, &HunkSelection::Hunks(vec![chosen.id]), None);
         bench.sync();
         let whole = ContentChange { range: None, text: disk.clone() };
         bench.workspace.change(&bench.uri, 2, &[whole]).unwrap();

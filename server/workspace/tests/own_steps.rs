@@ -1,12 +1,12 @@
-//! What a user types while an edit of ours is under way is taken in step by step, as they told it: a difference of the
-//! texts may tell of other words, and what is pending beside them would jump over a line that they kept. And what was
-//! made is pending no more, wherever it was made.
+//! Typing while an edit of ours is under way is taken in step by step, as it was told. A difference
+//! of the texts may tell of other words, and move pending changes over a line that the user kept. A
+//! change that was made is pending no more, wherever it was made.
 
 #![expect(clippy::unwrap_used, reason = "tests and their helpers may be blunt")]
 
 use proptest::prelude::*;
 use ropewalk_text::{Bias, Change, ChangeSet, Coordinates, Text};
-use ropewalk_workspace::entry::{Base, Entry, HunkIds, Maker, Mark};
+use ropewalk_workspace::entry::{Base, Entry, HunkIdSource, Maker, Mark};
 use ropewalk_workspace::log::Origin;
 use ropewalk_workspace::proof::Settled;
 use ropewalk_workspace::{ContentChange, Document, Habits, HunkId, PublishId};
@@ -24,7 +24,7 @@ struct Desk {
     steps: Vec<ChangeSet>,
     /// The edit, with the text that it was sent for.
     sent: (Text, ChangeSet),
-    /// What is pending: the edit.
+    /// Entry with the edit pending.
     entry: Entry,
     /// How many of its changes the user has reached into.
     aside: usize,
@@ -39,7 +39,7 @@ impl Desk {
         let text = Text::from(text);
         let edit = ChangeSet::new(text.len(), edit).unwrap();
         let base = Base::Disk { hash: text.hash(), text: text.clone(), format: Default::default() };
-        let (mut entry, mut ids) = (Entry::new(base), HunkIds::default());
+        let (mut entry, mut ids) = (Entry::new(base), HunkIdSource::default());
         let makers = vec![Maker::Call("call".into())];
         let mark = Mark { id: ids.give(), turn: 1, makers, sent: None };
         let which: Vec<HunkId> = entry.add(&edit, &mark, &mut ids);

@@ -447,7 +447,7 @@ fn a_root_may_be_a_link_or_gone_or_not_there_yet() {
     let later = Roots::new(vec![("later".into(), world.base.join("later/on"))]);
     assert_eq!(later.contain("x/y").unwrap().path, world.base.join("later/on/x/y"));
     assert!(later.contain("../x").is_err());
-    // What appears there as a link that leads out does not become a root.
+    // A link that appears there and leads out does not become a root.
     fs::create_dir(world.base.join("later")).unwrap();
     symlink(world.base.join("outside"), world.base.join("later/on")).unwrap();
     assert!(later.contain(&world.absolute("later/on/secret")).is_err());

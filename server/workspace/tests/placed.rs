@@ -8,7 +8,7 @@ use futures::future::{BoxFuture, ready};
 use proptest::prelude::*;
 use ropewalk_text::{Coordinates, Position, Text};
 use ropewalk_workspace::entry::Maker;
-use ropewalk_workspace::publish::{Bounds, publish};
+use ropewalk_workspace::publish::{PublishBounds, publish};
 use ropewalk_workspace::*;
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
@@ -29,13 +29,13 @@ impl Editor for Echo {
     fn habits(&self) -> Habits {
         Habits::of(Some("Visual Studio Code"))
     }
-    fn apply(&self, edit: DocumentEdit) -> BoxFuture<'static, Result<bool, EditorError>> {
+    fn apply(&self, edit: DocumentEdit) -> BoxFuture<'static, Result<(), EditorError>> {
         let edits = edit.edits.into_iter().rev();
         let changes: Vec<ContentChange> = edits
             .map(|(start, end, text)| ContentChange { range: Some((start, end)), text })
             .collect();
         self.0.change(&self.1, edit.version + 1, &changes);
-        ready(Ok(true)).boxed()
+        ready(Ok(())).boxed()
     }
     fn barrier(&self) -> BoxFuture<'static, ()> {
         ready(()).boxed()
@@ -138,8 +138,8 @@ fn an_accepted_one_is_not_among_them() {
     let places = bench.placed(&kept);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let editor = Echo(bench.workspace.clone(), bench.id.to_uri());
-    let selection = Selection::Hunks(vec![places[1].0]);
-    let bounds = Bounds::default();
+    let selection = HunkSelection::Hunks(vec![places[1].0]);
+    let bounds = PublishBounds::default();
     let published = publish(&bench.workspace, &editor, &bench.fork, &selection, bounds);
     assert_eq!(runtime.block_on(published).failed, []);
     let left = bench.placed(&kept);

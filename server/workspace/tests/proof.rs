@@ -1,4 +1,4 @@
-//! What a document makes of the echoes of our edits, however they are cut, merged or late.
+//! Echoes of our edits as a document reads them, however they are cut, merged or late.
 
 #![expect(clippy::unwrap_used, reason = "tests and their helpers may be blunt")]
 

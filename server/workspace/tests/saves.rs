@@ -30,7 +30,7 @@ fn typing_on_after_a_save_is_no_conflict_and_no_alarm() {
     assert_eq!(workspace.look_at_disk(&id), DiskLook::Dirty);
     assert_eq!((workspace.desync_alarms(), workspace.take_news("s")), (0, vec![]));
 
-    // What was written is not what we know: the client and we disagree.
+    // The file written is not the text that we know: the client and we disagree.
     std::fs::write(&path, "other\n").unwrap();
     workspace.written(&id);
     assert!(workspace.look_after_save(&id));

@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "tests and their helpers may be blunt")]
 
 use ropewalk_text::{Change, ChangeSet, Text, diff};
-use ropewalk_workspace::entry::{Base, Entry, HunkIds, Maker, Mark};
+use ropewalk_workspace::entry::{Base, Entry, HunkIdSource, Maker, Mark};
 use ropewalk_workspace::{HunkId, PublishId};
 
 /// A line is put before two others, and the lines are told of one by one: the first is replaced, and stands where
@@ -21,7 +21,7 @@ fn moved() -> ChangeSet {
     set
 }
 
-fn entry(ids: &mut HunkIds) -> Entry {
+fn entry(ids: &mut HunkIdSource) -> Entry {
     let text = Text::from(BEFORE);
     let base = Base::Disk { hash: text.hash(), text, format: Default::default() };
     let mut entry = Entry::new(base);
@@ -39,7 +39,7 @@ fn typed() -> (ChangeSet, Text) {
 
 #[test]
 fn a_conflict_sets_aside_what_moves_with_it() {
-    let mut entry = entry(&mut HunkIds::default());
+    let mut entry = entry(&mut HunkIdSource::default());
     let (theirs, now) = typed();
     let aside = entry.rebase(&theirs, now.clone());
     assert_eq!(aside.len(), 2);
@@ -48,7 +48,7 @@ fn a_conflict_sets_aside_what_moves_with_it() {
 
 #[test]
 fn a_merge_leaves_out_what_moves_with_a_conflict() {
-    let mut ids = HunkIds::default();
+    let mut ids = HunkIdSource::default();
     let (_, now) = typed();
     let base = Base::Disk { hash: now.hash(), text: now.clone(), format: Default::default() };
     let mut entry = Entry::new(base);
@@ -59,7 +59,7 @@ fn a_merge_leaves_out_what_moves_with_a_conflict() {
 
 #[test]
 fn what_is_altered_holds_back_what_moves_with_it() {
-    let mut ids = HunkIds::default();
+    let mut ids = HunkIdSource::default();
     let mut entry = entry(&mut ids);
     let all: Vec<HunkId> = entry.marks().iter().map(|mark| mark.id).collect();
     let seen = entry.contents(&all);
@@ -71,7 +71,7 @@ fn what_is_altered_holds_back_what_moves_with_it() {
 
 #[test]
 fn what_is_left_of_one_that_was_altered_on_its_way_is_accepted_place_by_place() {
-    let mut ids = HunkIds::default();
+    let mut ids = HunkIdSource::default();
     let text = Text::from("one\ntwo\nthree\n");
     let base = Base::Disk { hash: text.hash(), text: text.clone(), format: Default::default() };
     let mut entry = Entry::new(base);

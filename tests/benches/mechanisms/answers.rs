@@ -4,8 +4,8 @@ use futures::StreamExt;
 use futures::future::BoxFuture;
 use futures::stream::{self, BoxStream};
 use ropewalk_model::{
-    Delta, Http, Message, Model, ModelError, Piece, Prelude, Protocol, Request, ServerConfig,
-    ServerModel, StopReason, ToolSpec,
+    Delta, Http, Message, Model, ModelError, ModelRequest, ModelStop, Piece, Prelude, Protocol,
+    ServerConfig, ServerModel, ToolDeclaration,
 };
 use ropewalk_protocol::{ModelLimits, Usage};
 use serde_json::Value;
@@ -26,14 +26,14 @@ pub(crate) struct AnsweringModel {
     inner: ServerModel,
     context: Option<u32>,
     calls: AtomicUsize,
-    answer: Box<dyn Fn(&Request) -> Answer + Send + Sync>,
+    answer: Box<dyn Fn(&ModelRequest) -> Answer + Send + Sync>,
 }
 
 impl AnsweringModel {
     /// A model that is known to take so many tokens.
     pub(crate) fn new(
         context: Option<u32>,
-        answer: impl Fn(&Request) -> Answer + Send + Sync + 'static,
+        answer: impl Fn(&ModelRequest) -> Answer + Send + Sync + 'static,
     ) -> Arc<Self> {
         let config = ServerConfig::new(Protocol::Anthropic, "bench");
         let inner = ServerModel::new(config, Http::new()).expect("a model");
@@ -42,12 +42,12 @@ impl AnsweringModel {
 }
 
 /// True if the last message of a request has these words.
-pub(crate) fn ends_with(request: &Request, words: &str) -> bool {
+pub(crate) fn ends_with(request: &ModelRequest, words: &str) -> bool {
     request.pieces.last().is_some_and(|piece| piece.contains(words))
 }
 
 /// True if a request asks for the summary of a compaction.
-pub(crate) fn asks_for_summary(request: &Request) -> bool {
+pub(crate) fn asks_for_summary(request: &ModelRequest) -> bool {
     ends_with(request, "<compaction>")
 }
 
@@ -64,11 +64,11 @@ impl Model for AnsweringModel {
         self.inner.encode(message)
     }
 
-    fn encode_prelude(&self, system: &str, tools: &[ToolSpec]) -> Prelude {
+    fn encode_prelude(&self, system: &str, tools: &[ToolDeclaration]) -> Prelude {
         self.inner.encode_prelude(system, tools)
     }
 
-    fn stream(&self, request: Request) -> BoxStream<'static, Result<Delta, ModelError>> {
+    fn stream(&self, request: ModelRequest) -> BoxStream<'static, Result<Delta, ModelError>> {
         let answer = (self.answer)(&request);
         let bytes = request.pieces.iter().map(|piece| piece.len()).sum::<usize>();
         let input = (bytes + request.prelude.as_str().len()) as u64 / 4;
@@ -78,7 +78,7 @@ impl Model for AnsweringModel {
             Answer::Says(text) => {
                 deltas.push(Delta::Text { index: 0, text: text.to_owned() });
                 deltas.push(Delta::BlockEnd { index: 0 });
-                StopReason::EndTurn
+                ModelStop::EndTurn
             }
             Answer::Calls(calls) => {
                 for (index, (name, input)) in (0..).zip(calls) {
@@ -88,7 +88,7 @@ impl Model for AnsweringModel {
                     deltas.push(Delta::ToolInput { index, partial_json });
                     deltas.push(Delta::BlockEnd { index });
                 }
-                StopReason::ToolUse
+                ModelStop::ToolUse
             }
         };
         deltas.push(Delta::Stop(stop));

@@ -3,9 +3,9 @@
 use crate::answers::{Answer, AnsweringModel, ends_with};
 use crate::harness::{Bar, Report};
 use crate::session::{Bench, folder, write_files};
-use ropewalk_model::{Http, Protocol, Request, ServerModel};
+use ropewalk_model::{Http, ModelRequest, Protocol, ServerModel};
 use ropewalk_protocol::{Event, Prompt, SessionEvent, ThreadState};
-use ropewalk_testkit::model::{Place, ScriptedModel, ScriptedReply};
+use ropewalk_testkit::model::{ReplyPlace, ScriptedModel, ScriptedReply};
 use serde_json::{Value, json};
 use std::fs;
 use std::process::Command;
@@ -58,7 +58,7 @@ fn explore(count: usize) -> Duration {
         ];
         replies.into_iter().zip(0..).map(move |(reply, at)| {
             let reply = reply.when(prompt(number)).conversation(prompt(number));
-            reply.gate(Place::Answer, gate(number, at))
+            reply.gate(ReplyPlace::Answer, gate(number, at))
         })
     });
     let replies = [starts].into_iter().chain(own).chain([ScriptedReply::new().text("Done.")]);
@@ -148,7 +148,7 @@ fn one(kind: &'static str) -> Duration {
     best
 }
 
-fn is_of_subagent(request: &Request) -> bool {
+fn is_of_subagent(request: &ModelRequest) -> bool {
     request.prelude.as_str().contains(" subagent. ")
 }
 

@@ -72,12 +72,23 @@ export class Desk {
     /** Writes a file and shows it, with the focus in it. */
     async edit(name, text, line = 0) {
         if (text !== undefined) this.write(name, text);
-        await this.host.run(async (vscode, path, at) => {
+        await this.host.run(async (vscode, path) => {
             const document = await vscode.workspace.openTextDocument(path);
-            const editor = await vscode.window.showTextDocument(document, { preview: false });
-            editor.selection = new vscode.Selection(at, 0, at, 0);
-        }, this.path(name), line);
-        await this.page.locator('.monaco-editor.focused').first().waitFor({ timeout: BOUND });
+            await vscode.window.showTextDocument(document, { preview: false });
+        }, this.path(name));
+        await this.until(`the editor of ${name}`, () => this.host.run((vscode, path) =>
+            vscode.window.activeTextEditor?.document.uri.fsPath === path, this.path(name)));
+        await this.cursor(line);
+    }
+
+    /** Puts the cursor there, with the focus in the text. The window has done so when this is done: it takes word by word in turn. */
+    async cursor(line, character = 0) {
+        await this.host.run(async (vscode, ...place) => {
+            const at = new vscode.Position(...place);
+            vscode.window.activeTextEditor.selection = new vscode.Selection(at, at);
+            await vscode.commands.executeCommand('workbench.action.focusActiveEditorGroup');
+        }, line, character);
+        await this.page.locator('.monaco-editor.focused:not(.review-widget *)').first().waitFor({ timeout: BOUND });
     }
 
     /** The text of an open document. */
@@ -108,11 +119,25 @@ export class Desk {
         }));
     }
 
+    async serverPid() {
+        return await this.host.run((vscode) => vscode.extensions.getExtension('ropewalk.ropewalk').exports.hub.client.pid);
+    }
+
+    /** Does something while the server stands still, and answers nothing. */
+    async held(act) {
+        const pid = await this.serverPid();
+        process.kill(pid, 'SIGSTOP');
+        try {
+            await act();
+        } finally {
+            process.kill(pid, 'SIGCONT');
+        }
+    }
+
     async hunks(count) {
-        return await this.until(`${count} changes`, async () => {
-            const { hunks } = await this.head();
-            return hunks.length === count && hunks;
-        });
+        await this.until(`${count} changes`, () => this.host.run((vscode, wanted) =>
+            vscode.extensions.getExtension('ropewalk.ropewalk').exports.hub.store.head.hunks.length === wanted, count));
+        return (await this.head()).hunks;
     }
 
     async idle() {
@@ -125,11 +150,15 @@ export class Desk {
         await this.page.keyboard.press(letter);
     }
 
+    /** Opens the box to ask in, by keyboard. */
+    async openAskingBox() {
+        await this.keys('a');
+        await this.page.locator('.review-widget .monaco-editor.focused').first().waitFor({ timeout: BOUND });
+    }
+
     /** Asks in place by keyboard, about what is selected. */
     async ask(words) {
-        await this.keys('a');
-        const box = this.page.locator('.review-widget .monaco-editor.focused').first();
-        await box.waitFor({ timeout: BOUND });
+        await this.openAskingBox();
         await this.page.keyboard.type(words);
         await this.page.keyboard.press('Enter');
     }
@@ -159,6 +188,18 @@ export class Desk {
             const target = vscode.ConfigurationTarget.Global;
             await vscode.workspace.getConfiguration('workbench').update('colorTheme', theme, target);
         }, name);
+    }
+
+    /** Makes the side bar in which the chat is this wide, by its edge, as the user does. */
+    async widen(width) {
+        const bar = this.page.locator('.part.sidebar');
+        const { x, y, width: before, height } = await bar.boundingBox();
+        const { mouse } = this.page;
+        await mouse.move(x + before, y + height / 2);
+        await mouse.down();
+        await mouse.move(x + width, y + height / 2, { steps: 5 });
+        await mouse.up();
+        await this.until(`a bar of ${width}`, async () => Math.abs((await bar.boundingBox()).width - width) < 8);
     }
 
     /** Keeps what the window shows, for people to look at. */

@@ -7,7 +7,7 @@ export async function run(desk) {
     const { page } = desk;
     await desk.edit('a.txt', 'one\n');
     await desk.running();
-    const before = await pid(desk);
+    const before = await desk.serverPid();
     await desk.command('ropewalk.ui.setKey');
     await page.locator('.quick-input-widget .monaco-list-row').first().waitFor();
     await page.keyboard.type('mistral');
@@ -15,16 +15,12 @@ export async function run(desk) {
     await page.locator('.quick-input-widget input[type=password]').waitFor();
     await page.keyboard.insertText(process.env.ACME_ENTRY);
     await page.keyboard.press('Enter');
-    await desk.until('another server', async () => ![undefined, null, before].includes(await pid(desk)));
+    await desk.until('another server', async () => ![undefined, null, before].includes(await desk.serverPid()));
     await desk.running();
     await desk.edit('a.txt');
     await desk.ask('hello');
     await desk.until('the answer', async () => (await desk.items()).some(({ text }) => text === 'I have the key.'));
     await clashes(desk);
-}
-
-async function pid(desk) {
-    return await desk.host.run((vscode) => vscode.extensions.getExtension('ropewalk.ropewalk').exports.hub.client.pid);
 }
 
 async function clashes(desk) {

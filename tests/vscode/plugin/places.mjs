@@ -42,17 +42,13 @@ async function displaced(desk) {
     await desk.ask('shout');
     await desk.hunks(1);
     await desk.idle();
-    // The box where it was asked is gone and has given the focus back, and the cursor is where the user puts it.
     await desk.page.locator('.review-widget').first().waitFor({ state: 'hidden' });
-    await desk.host.run(async (vscode) => {
-        await vscode.commands.executeCommand('workbench.action.focusActiveEditorGroup');
-        const at = new vscode.Position(1, 'second'.length);
-        vscode.window.activeTextEditor.selection = new vscode.Selection(at, at);
-    });
-    await desk.page.locator('.monaco-editor.focused:not(.review-widget *)').first().waitFor();
+    await desk.cursor(1, 'second'.length);
     await desk.page.keyboard.type(' thoughts');
     await desk.hunks(0);
-    await desk.until('every key', async () => (await desk.text('b.txt')) === 'first\nsecond thoughts word\n').catch(async () => { throw new Error('the text is ' + JSON.stringify(await desk.text('b.txt'))); });
+    let now;
+    await desk.until('nine keys', async () => (now = await desk.text('b.txt')).length === 'first\nsecond thoughts word\n'.length);
+    assert.equal(now, 'first\nsecond thoughts word\n');
     const chat = await desk.chat();
     await chat.getByRole('button', { name: 'Show both' }).click();
     await desk.until('both texts', () => desk.host.run((vscode) =>

@@ -45,10 +45,10 @@ async function crash(desk) {
     await chat.locator('#message').press('Enter');
     await desk.gateReached('amid');
     await chat.getByText('Amid the turn').first().waitFor();
-    const pid = await desk.host.run((vscode) => vscode.extensions.getExtension('ropewalk.ropewalk').exports.hub.client.pid);
+    const pid = await desk.serverPid();
     process.kill(pid, 'SIGKILL');
     await desk.until('another server', async () => {
-        const now = await desk.host.run((vscode) => vscode.extensions.getExtension('ropewalk.ropewalk').exports.hub.client.pid);
+        const now = await desk.serverPid();
         return now && now !== pid;
     });
     await desk.running();

@@ -22,7 +22,9 @@ local function body_of(asked)
     lines[#lines] = nil
   end
   local about = {}
-  if asked.agent then
+  if asked.member then
+    about[#about + 1] = 'asked by ' .. text.line(asked.member) .. (asked.agent and ' (' .. text.line(asked.agent) .. ')' or '')
+  elseif asked.agent then
     about[#about + 1] = 'asked by ' .. text.line(asked.agent)
   end
   if asked.unseen and #asked.unseen > 0 then
@@ -31,16 +33,21 @@ local function body_of(asked)
   return lines, about
 end
 
+---Who asks: a teammate by its name.
+local function asker(asked)
+  return asked.member and text.clip(text.line(asked.member), 30) or 'Ropewalk'
+end
+
 local function title_of(asked)
   local others = #hub.state.approvals - 1
   local more = others > 0 and (' (and %d more)'):format(others) or ''
   local why = text.line(asked.reason ~= '' and asked.reason or asked.tool)
-  return 'Ropewalk asks' .. more .. ': ' .. text.clip(why, vim.o.columns - 30)
+  return asker(asked) .. ' asks' .. more .. ': ' .. text.clip(why, vim.o.columns - 30)
 end
 
 local function draw()
   local asked = hub.state.approvals[1]
-  if not asked then
+  if not asked or M.asked == asked then
     return float.close('approval')
   end
   local lines, about = body_of(asked)
@@ -66,7 +73,7 @@ end
 
 ---Sends an answer to one question.
 local function send(asked, answer, words)
-  local argument = { approval = asked.approval, session = hub.state.session, answer = answer }
+  local argument = { approval = asked.approval, session = asked.session or hub.state.session, answer = answer }
   argument.words = words ~= '' and words or nil
   client.command('approve', argument)
 end
@@ -131,9 +138,10 @@ local function close_answer()
     vim.api.nvim_win_close(M.window, true)
   end
   M.window, M.asked = nil, nil
+  draw()
 end
 
----The keys in a few words, for the border: there they stay while a long command is read.
+---The keys in a few words, for the border: there they stay while a command is read that doesn't fit.
 local function footer_of(asked)
   local parts = vim.tbl_map(function(choice) return choice.key .. ' ' .. choice.short end, choices(asked))
   return (' %s · q close '):format(table.concat(parts, ' · '))
@@ -152,6 +160,7 @@ function M.answer()
   vim.list_extend(lines, about)
   lines[#lines + 1] = ''
   local buffer = vim.api.nvim_create_buf(false, true)
+  vim.bo[buffer].modifiable = true
   vim.bo[buffer].bufhidden = 'wipe'
   for _, choice in ipairs(choices(asked)) do
     lines[#lines + 1] = ('[%s] %s'):format(choice.key, choice.words)
@@ -169,13 +178,20 @@ function M.answer()
   local width = math.max(20, vim.o.columns - 8)
   local height = math.max(3, math.min(#lines, vim.o.lines - 6))
   M.asked = asked
+  draw()
+  vim.api.nvim_create_autocmd('BufWipeout', { buffer = buffer, once = true, callback = vim.schedule_wrap(function()
+    if M.asked == asked then
+      close_answer()
+    end
+  end) })
+  local fits = height >= #lines
   M.window = vim.api.nvim_open_win(buffer, true, {
     relative = 'editor', row = math.floor((vim.o.lines - height) / 2) - 1, col = 3, width = width, height = height,
-    border = 'rounded', title = ' Ropewalk asks ', footer = footer_of(asked), zindex = 70, style = 'minimal',
+    border = 'rounded', title = (' %s asks '):format(asker(asked)), footer = not fits and footer_of(asked) or nil, zindex = 70, style = 'minimal',
   })
   vim.wo[M.window].wrap = true
   local first_choice = #lines - #choices(asked)
-  vim.api.nvim_win_set_cursor(M.window, { height >= #lines and first_choice or 1, 0 })
+  vim.api.nvim_win_set_cursor(M.window, { fits and first_choice or 1, fits and 1 or 0 })
 end
 
 vim.api.nvim_create_autocmd('CmdlineEnter', {

@@ -17,12 +17,12 @@ end
 ---@param first integer line from one
 ---@param last integer
 ---@param is_selection boolean
----@return fun(encoding: string): table
+---@return ropewalk.Subject
 local function subject(buffer, first, last, is_selection)
   local uri, version = vim.uri_from_bufnr(buffer), vim.lsp.util.buf_versions[buffer]
   local last_line = vim.api.nvim_buf_get_lines(buffer, last - 1, last, false)[1] or ''
   local cursor = vim.api.nvim_get_current_buf() == buffer and vim.api.nvim_win_get_cursor(0)[2] or 0
-  return function(encoding)
+  local function argument(encoding)
     local start = is_selection and 0 or column(last_line, cursor, encoding)
     local stop = is_selection and column(last_line, #last_line, encoding) or start
     return {
@@ -30,11 +30,17 @@ local function subject(buffer, first, last, is_selection)
       range = { start = { line = first - 1, character = start }, ['end'] = { line = last - 1, character = stop } },
     }
   end
+  return { buffer = buffer, row = last - 1, argument = argument }
 end
+
+---@class ropewalk.Subject
+---@field buffer integer
+---@field row integer the last line that it is about, from zero
+---@field argument fun(encoding: string): table
 
 ---Sends a request. Where it can't be sent, `failed` gets the words back.
 ---@param words string
----@param about (fun(encoding: string): table)?
+---@param about ropewalk.Subject?
 ---@param failed fun(problem: string)?
 function M.send(words, about, failed)
   if M.earlier[#M.earlier] ~= words then
@@ -43,19 +49,24 @@ function M.send(words, about, failed)
   client.ready(function(ready)
     local argument = { prompt = words }
     if about and ready then
-      argument = vim.tbl_extend('error', argument, about(ready.offset_encoding))
+      argument = vim.tbl_extend('error', argument, about.argument(ready.offset_encoding))
     end
-    client.rejoin(function()
-      client.command('prompt', argument, function(problem, result)
-        if problem then
-          notify.show('error', problem)
-          if failed then
-            failed(problem)
-          end
-        elseif type(result) == 'table' and result.said then
-          notify.show('info', result.said)
+    local progress = require('ropewalk.progress')
+    local place = about and ready and vim.api.nvim_buf_is_loaded(about.buffer) and progress.begin(about.buffer, about.row)
+    client.command('prompt', argument, function(problem, result)
+      if place and problem then
+        progress.drop(place)
+      elseif place then
+        progress.belongs(place, type(result) == 'table' and result.turn or nil)
+      end
+      if problem then
+        notify.show('error', problem)
+        if failed then
+          failed(problem)
         end
-      end)
+      elseif type(result) == 'table' and result.said then
+        notify.show('info', result.said)
+      end
     end)
   end)
 end

@@ -64,7 +64,8 @@ local function look_up_hints()
 end
 
 local function hint_of(one)
-  return ('change %d/%d%s'):format(one.number, one.total, suffix)
+  local by = text.makers(one.hunk.members)
+  return ('change %d/%d%s%s'):format(one.number, one.total, by and ' · ' .. by or '', suffix)
 end
 
 ---The narrowest window of a buffer, in cells of text.

@@ -16,11 +16,17 @@ local CHAT, INPUT = 'ropewalk://chat', 'ropewalk://input'
 local SPACE = vim.api.nvim_create_namespace('ropewalk.chat')
 ---Columns from which the chat opens at the right.
 local WIDE = 140
-local LEAST_INPUT, MOST_INPUT = 3, 10
+local MOST_INPUT = 10
+---Rows of the screen from which the input has room for three lines at once.
+local HIGH = 30
 
 local view ---@type ropewalk.View?
 local is_due = false
 local offer ---@type string?
+
+local function least_input()
+  return vim.o.lines >= HIGH and 3 or 1
+end
 
 ---The buffer with this name, made if there is none.
 local function buffer_named(name)
@@ -28,6 +34,7 @@ local function buffer_named(name)
   local is_new = buffer == -1
   if is_new then
     buffer = vim.api.nvim_create_buf(false, true)
+    vim.bo[buffer].modifiable = true
     vim.api.nvim_buf_set_name(buffer, name)
   elseif not vim.api.nvim_buf_is_loaded(buffer) then
     vim.fn.bufload(buffer)
@@ -70,7 +77,7 @@ end
 local function headline()
   local state = hub.state
   if #state.plan == 0 then
-    return status.doing(state) or ''
+    return status.doing(state) or status.team(state) or ''
   end
   local done, now = 0, nil
   for _, todo in ipairs(state.plan) do
@@ -86,6 +93,7 @@ local function figures()
   if #state.hunks > 0 then
     parts[#parts + 1] = text.changes(state.hunks)
   end
+  parts[#parts + 1] = (state.running or #state.plan > 0) and status.team(state) or nil
   parts[#parts + 1] = state.mode
   return table.concat(vim.list_extend(parts, status.spent(state)), ' · ')
 end
@@ -122,7 +130,7 @@ local function draw_below()
     virt_text_pos = is_empty and 'overlay' or 'eol_right_align',
   })
   local height = vim.api.nvim_win_text_height(window, {}).all
-  vim.api.nvim_win_set_height(window, math.max(LEAST_INPUT, math.min(height, MOST_INPUT)) + 1)
+  vim.api.nvim_win_set_height(window, math.max(least_input(), math.min(height, MOST_INPUT)) + 1)
 end
 
 local function draw_now()
@@ -185,7 +193,7 @@ end
 
 ---Stops what runs.
 function M.stop()
-  if not hub.state.running then
+  if not (hub.state.running or hub.state.is_summing) then
     return notify.show('info', 'Nothing is running.')
   end
   client.command('interrupt')
@@ -309,7 +317,7 @@ local function open_windows()
   local window = vim.api.nvim_open_win(chat, true, is_right and { split = 'right', win = -1, width = settings.width }
     or { split = 'below', win = -1, height = math.floor(vim.o.lines * settings.height) })
   set_window(window, false)
-  local below = vim.api.nvim_open_win(input, true, { split = 'below', win = window, height = LEAST_INPUT + 1 })
+  local below = vim.api.nvim_open_win(input, true, { split = 'below', win = window, height = least_input() + 1 })
   set_window(below, true)
   view.generation = nil
   draw_now()

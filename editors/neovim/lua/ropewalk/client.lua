@@ -144,6 +144,10 @@ local function initialized(client, result)
   -- The open files are told of after this.
   vim.schedule(function()
     is_ready = id == client.id
+    if session_before then
+      M.command('resume', { session = session_before }, function() end)
+      session_before = nil
+    end
     if is_ready then
       flush(client)
     end
@@ -151,7 +155,7 @@ local function initialized(client, result)
 end
 
 ---What draws: loaded with the server, so that nothing it tells is missed.
-local SURFACES = { 'changes', 'review', 'document', 'approval', 'status', 'notices', 'past' }
+local SURFACES = { 'changes', 'review', 'document', 'approval', 'status', 'notices', 'past', 'progress' }
 
 local function handlers()
   local answers = require('ropewalk.answers')
@@ -194,9 +198,15 @@ function M.start(buffer)
       return false
     end
     local root = root_of(buffer or next(buffers) or vim.api.nvim_get_current_buf())
-    local settings = vim.tbl_extend('force', config.get().settings, {
+    local own = config.get().settings
+    -- The keys of the team's table go along spelled with a dot: its name is an option of ours too.
+    local team = {}
+    for key, value in pairs(type(own.team) == 'table' and own.team or {}) do
+      team['team.' .. key] = value
+    end
+    local settings = vim.tbl_extend('force', own, team, {
       events = true, drawsHunks = true, approvals = true, threads = true, plugin = true, checkedEdits = true,
-      knowledge = true,
+      knowledge = true, team = true,
     })
     is_stopped = false
     vim.iter(SURFACES):each(function(name) require('ropewalk.' .. name) end)
@@ -293,44 +303,14 @@ function M.request(method, params, done)
   end)
 end
 
----Commands whose answers the plugin shows its own way.
-local QUIET = { sessions = true, models = true, mode = true, model = true, new = true }
-
 ---Runs a command of the server's, such as `accept`.
 ---@param name string without `ropewalk.`
 ---@param argument table?
 ---@param done fun(problem: string?, result: any)?
 function M.command(name, argument, done)
   local arguments = argument and next(argument) and { argument } or {}
-  local answered = done
-  if QUIET[name] and done then
-    hub.quiet = hub.quiet + 1
-    answered = function(problem, result)
-      -- The words may come a moment after the answer.
-      vim.defer_fn(function() hub.quiet = hub.quiet - 1 end, 300)
-      done(problem, result)
-    end
-  end
-  M.request('workspace/executeCommand', { command = 'ropewalk.' .. name, arguments = arguments }, answered)
+  M.request('workspace/executeCommand', { command = 'ropewalk.' .. name, arguments = arguments }, done)
 end
-
----Runs `run` in the conversation that a server has left behind by dying: one in which nothing waits is not resumed by
----itself, so that is done with the first request.
----@param run fun()
-function M.rejoin(run)
-  local session = session_before
-  session_before = nil
-  if not session then
-    return run()
-  end
-  M.command('resume', { session = session }, run)
-end
-
-hub.listen(function(event)
-  if event.type == 'session_started' then
-    session_before = nil
-  end
-end)
 
 ---@return vim.lsp.Client?
 function M.client()

@@ -12,6 +12,7 @@ local function buffer_named(name, kind)
   local buffer = vim.fn.bufnr('^' .. vim.fn.escape(name, '\\[]*?{},$~') .. '$')
   if buffer == -1 or not vim.api.nvim_buf_is_valid(buffer) then
     buffer = vim.api.nvim_create_buf(false, false)
+    vim.bo[buffer].modifiable = true
     vim.bo[buffer].buftype = kind
     vim.bo[buffer].swapfile = false
     vim.api.nvim_buf_set_name(buffer, name)

@@ -7,9 +7,9 @@ local M = {}
 ---@field groups table<integer, string>? highlight groups of whole lines, from one
 ---@field title string?
 ---@field border_group string?
----@field corner 'top'|'bottom' at the right
+---@field corner 'top'|'bottom' at the right; one at the top opens below where the cursor is in the upper half
 
----@type table<string, { window: integer?, buffer: integer, float: ropewalk.Float }>
+---@type table<string, { window: integer?, buffer: integer, float: ropewalk.Float, is_top: boolean }>
 local open = {}
 
 local SPACE = vim.api.nvim_create_namespace('ropewalk.float')
@@ -41,16 +41,28 @@ local function lower_edge(height)
   return edge
 end
 
-local function layout(float)
+---True if a float for the top opens there: lines near the cursor stay readable.
+local function opens_at_top(float)
+  for _, other in pairs(open) do
+    if other.float.corner == 'bottom' then
+      return float.corner == 'top'
+    end
+  end
+  local row = vim.fn.screenpos(0, vim.fn.line('.'), vim.fn.col('.')).row
+  return float.corner == 'top' and row > vim.o.lines / 2
+end
+
+local function layout(float, is_top)
   local width = width_of(float)
   local height = 0
   for _, line in ipairs(float.lines) do
     height = height + math.max(1, math.ceil(vim.fn.strdisplaywidth(line) / width))
   end
   height = math.max(1, math.min(height, vim.o.lines - vim.o.cmdheight - 4))
-  local is_top = float.corner == 'top'
+  local is_notice = float.corner == 'top'
+  local edge = is_notice and vim.o.lines - vim.o.cmdheight - (vim.o.laststatus > 0 and 1 or 0) or lower_edge(height)
   return {
-    relative = 'editor', anchor = is_top and 'NE' or 'SE', row = is_top and 1 or lower_edge(height),
+    relative = 'editor', anchor = is_top and 'NE' or 'SE', row = is_top and 1 or edge,
     col = vim.o.columns, width = width, height = height, focusable = false, noautocmd = true, style = 'minimal',
     border = 'rounded', title = float.title and (' %s '):format(float.title) or nil, zindex = 60,
   }
@@ -59,7 +71,7 @@ end
 ---Puts a float on the screen of the current tab.
 local function place(name)
   local one = open[name]
-  local options = layout(one.float)
+  local options = layout(one.float, one.is_top)
   local window = one.window
   local is_here = window and vim.api.nvim_win_is_valid(window)
     and vim.api.nvim_win_get_tabpage(window) == vim.api.nvim_get_current_tabpage()
@@ -85,13 +97,36 @@ local function place(name)
   end
 end
 
+local function place_all()
+  vim.schedule(function()
+    for name in pairs(open) do
+      place(name)
+    end
+  end)
+end
+
+---Moves what stands below out of the way of a float for the bottom.
+local function make_room()
+  for _, other in pairs(open) do
+    if other.float.corner == 'top' and not other.is_top then
+      other.is_top = true
+      place_all()
+    end
+  end
+end
+
 ---Shows a float, or other words in it.
 ---@param name string which one
 ---@param float ropewalk.Float
 function M.show(name, float)
   local one = open[name]
+  if float.corner == 'bottom' then
+    make_room()
+  end
   if not one or not vim.api.nvim_buf_is_valid(one.buffer) then
-    one = { buffer = vim.api.nvim_create_buf(false, true) }
+    one = { buffer = vim.api.nvim_create_buf(false, true), is_top = opens_at_top(float) }
+    -- A new buffer takes what `:set nomodifiable` has left.
+    vim.bo[one.buffer].modifiable = true
     vim.bo[one.buffer].bufhidden = 'hide'
     vim.bo[one.buffer].undolevels = -1
     open[name] = one
@@ -124,14 +159,6 @@ end
 ---@return boolean
 function M.is_open(name)
   return open[name] ~= nil
-end
-
-local function place_all()
-  vim.schedule(function()
-    for name in pairs(open) do
-      place(name)
-    end
-  end)
 end
 
 vim.api.nvim_create_autocmd({ 'VimResized', 'TabEnter', 'WinClosed', 'WinEnter', 'CmdlineEnter' }, { callback = place_all })

@@ -12,6 +12,12 @@ local function run(command)
   return is_run and result or nil
 end
 
+---True if a finding of `doctor` says something here: not of files that need not be there, nor of pages about editors.
+local function is_told(finding)
+  local is_absent = finding.level == 'ok' and finding.what:find('(not there', 1, true)
+  return not is_absent and finding.about ~= 'editors' and finding.about ~= 'ropewalk'
+end
+
 ---What `doctor --json` says, each with its way out.
 local function doctor(program)
   local result = run({ program, 'doctor', '--json' })
@@ -19,7 +25,7 @@ local function doctor(program)
   if not is_json or type(findings) ~= 'table' then
     return vim.health.info('In a terminal: `ropewalk doctor`')
   end
-  for _, finding in ipairs(findings) do
+  for _, finding in ipairs(vim.tbl_filter(is_told, findings)) do
     local report = REPORTS[finding.level] or vim.health.error
     local what = finding.about and finding.about .. ': ' .. finding.what or finding.what
     local advice = finding.mend and vim.split(finding.mend, '\n') or nil
@@ -34,7 +40,8 @@ local function check_program(program)
   vim.health.start('Ropewalk: the program')
   if vim.fn.executable(program) == 0 then
     vim.health.error(('`%s` is not on your PATH'):format(program),
-      { 'Install it: see its README', "Or set vim.g.ropewalk = { cmd = { '/path/to/ropewalk', 'lsp' } }" })
+      { 'Install it, and start Neovim from a shell that finds it',
+        "Or set vim.g.ropewalk = { cmd = { '/path/to/ropewalk', 'lsp' } }" })
     return
   end
   local ours = require('ropewalk.version')
@@ -56,7 +63,8 @@ local function check_client()
   if not running then
     vim.health.info(client.problem or 'The server does not run; it starts with the first file or request.')
   else
-    vim.health.ok(('Runs in %s, %d files are known to it'):format(running.root_dir, vim.tbl_count(running.attached_buffers)))
+    local files = require('ropewalk.text').count(vim.tbl_count(running.attached_buffers), 'open file', 'open files')
+    vim.health.ok(('It runs in %s and knows %s'):format(running.root_dir, files))
   end
   for _, stock in ipairs(vim.lsp.get_clients()) do
     if stock.name == 'ropewalk' and running and stock.id ~= running.id then

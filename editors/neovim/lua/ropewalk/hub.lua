@@ -3,9 +3,6 @@ local store = require('ropewalk.store')
 
 local M = { state = store.new() }
 
----How many commands run whose answers the plugin shows itself: the server's own words for them are left out.
-M.quiet = 0
-
 ---@type fun(event: table, state: ropewalk.State)[]
 local listeners = {}
 
@@ -18,10 +15,14 @@ end
 ---Takes an event of the server, or one of ours such as `disconnected`.
 ---@param event table
 function M.take(event)
-  if event.type == 'notice' and event.level == 'info' and M.quiet > 0 then
-    return
-  end
   store.apply(M.state, event)
+  -- Of teammates only questions are news, and the end of a turn that takes some along.
+  local is_question = vim.startswith(event.type, 'approval_') or event.type == 'turn_ended'
+  if event.member and not is_question then
+    return
+  elseif event.member and event.type == 'turn_ended' then
+    event = { type = 'approval_resolved', member = event.member, session = event.session }
+  end
   for _, listener in ipairs(listeners) do
     local is_good, problem = xpcall(listener, debug.traceback, event, M.state)
     if not is_good then

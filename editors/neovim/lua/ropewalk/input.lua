@@ -102,6 +102,7 @@ end
 function M.open(opts, on_send)
   local back, source = vim.api.nvim_get_current_win(), vim.api.nvim_get_current_buf()
   local buffer = vim.api.nvim_create_buf(false, true)
+  vim.bo[buffer].modifiable = true
   vim.bo[buffer].bufhidden, vim.bo[buffer].filetype = 'wipe', 'markdown'
   local draft = drafts.load('ask')
   vim.api.nvim_buf_set_lines(buffer, 0, -1, true, draft)

@@ -7,18 +7,21 @@
 ---@field drawsHunks? boolean It draws pending hunks itself, and wants neither diagnostics nor lenses.
 ---@field approvals? boolean It shows approvals itself.
 ---@field threads? boolean It takes the events of subagents too.
+---@field team? boolean It takes the events of teammates too, and shows what they ask.
 ---@field messages? boolean It shows messages of any length without taking keys from the user.
 ---@field plugin? boolean It answers `ropewalk/save` and `ropewalk/diagnostics`.
 ---@field knowledge? boolean It answers `ropewalk/symbols`, `ropewalk/definition` and `ropewalk/references`.
 ---@field edits? boolean It applies edits, though its capabilities don't say so.
 ---@field checkedEdits? boolean It applies no edit at another version than the one it is for, and tells so: `applied` is believed.
+---@field conversation? boolean It wants the conversation document, though it takes events and approvals.
 
 --- `ropewalk.prompt`.
 ---@class ropewalk.PromptArgument
 ---@field prompt string The words. `@path` and `@path:10-20` in them attach those lines.
----@field content? ropewalk.Content[] What goes with the words.
+---@field content? ropewalk.Content[] Content that goes with the words.
 ---@field textDocument? ropewalk.DocumentVersion The document in which it is asked.
----@field range? ropewalk.TextRange What is selected in it; an empty range is the cursor, whose line is named.
+---@field range? ropewalk.TextRange The selection in it; an empty range is the cursor, whose line is named.
+---@field member? string The teammate that it is for; the session itself without it.
 
 ---@class ropewalk.Content1
 ---@field type "text"
@@ -58,9 +61,16 @@
 ---@field line integer The line, from zero.
 ---@field character integer The units before it in the line.
 
+--- `ropewalk.send`.
+---@class ropewalk.SendArgument
+---@field textDocument? ropewalk.DocumentVersion The conversation document; the open one without it.
+---@field range? ropewalk.TextRange A selection to send in place of the draft.
+---@field queue? boolean True to wait for the end of a running turn, which is joined without it.
+
 --- `ropewalk.steer`.
 ---@class ropewalk.SteerArgument
 ---@field text string Words that join the running turn.
+---@field member? string The teammate that it is for; the session itself without it.
 
 --- `ropewalk.unqueue`.
 ---@class ropewalk.UnqueueArgument
@@ -69,6 +79,7 @@
 --- `ropewalk.interrupt`.
 ---@class ropewalk.InterruptArgument
 ---@field thread? string The subagent that is stopped alone; without it the turn is.
+---@field member? string The teammate that it is for; the session itself without it.
 
 --- `ropewalk.accept`, `ropewalk.reject` and `ropewalk.undo`: hunks, chosen in one way at most.
 ---@class ropewalk.HunkChoice
@@ -106,6 +117,7 @@
 ---@field answer? ropewalk.ApprovalAnswer The answer; `once` without it.
 ---@field words? string Words for the model, where it is refused.
 ---@field session? string The session that it is of.
+---@field member? string The teammate that it is for; the session itself without it.
 
 --- An answer to an approval.
 ---@alias ropewalk.ApprovalAnswer "once"|"session"|"always"|"afterSave"|"refuse"
@@ -124,6 +136,10 @@
 ---@class ropewalk.ModelArgument
 ---@field model? string The model from now on, as `PROVIDER/NAME`; without it nothing changes.
 
+--- `ropewalk.status`.
+---@class ropewalk.StatusArgument
+---@field member? string The teammate that it is about; the session itself without it.
+
 --- `ropewalk.sessions`.
 ---@class ropewalk.SessionsArgument
 ---@field all? boolean True for those of all folders.
@@ -138,7 +154,7 @@
 
 --- `ropewalk.compact`.
 ---@class ropewalk.CompactArgument
----@field focus? string What the summary keeps in view.
+---@field focus? string Matter that the summary keeps in view.
 
 --- `ropewalk.rename`.
 ---@class ropewalk.RenameArgument
@@ -154,6 +170,23 @@
 ---@class ropewalk.ExportArgument
 ---@field session? string The session; the current one without it.
 ---@field path? string A file that is not there yet; one of our own without it.
+---@field member? string The teammate that it is for; the session itself without it.
+
+--- `ropewalk.tasks`.
+---@class ropewalk.TasksArgument
+---@field page? integer The page, from one, which it is without it.
+
+--- `ropewalk.team`: one of these, or nothing to show the team.
+---@class ropewalk.TeamArgument
+---@field stop? string The teammate that is to end.
+---@field plan? ropewalk.PlanAnswer An answer to a plan.
+---@field adopt? string The team to lead, whose lead is gone.
+
+--- An answer to the plan of a teammate.
+---@class ropewalk.PlanAnswer
+---@field request integer The number of the request.
+---@field approve boolean True if the teammate may go on as planned.
+---@field words? string Words for the teammate.
 
 --- `ropewalk.trust`.
 ---@class ropewalk.TrustArgument
@@ -189,8 +222,8 @@
 ---@field uri string The document.
 ---@field line integer Its line, from zero.
 ---@field severity string `error`, `warning`, `information` or `hint`.
----@field message string What it says.
----@field source? string Who says it.
+---@field message string Words of the finding.
+---@field source? string Tool that found it.
 
 --- One of the answer to `ropewalk/symbols`.
 ---@class ropewalk.SymbolPlace
@@ -208,6 +241,7 @@
 --- A request as a host takes it.
 ---@class ropewalk.Request
 ---@field session? string The session it is for; none means the current one. `resume`, `rename`, `delete` and `export` take its number in the last list too, or the start of its id.
+---@field member? string The teammate it is for; none means the session's own agent.
 ---@field op ropewalk.Op The request itself.
 
 ---@class ropewalk.Op1
@@ -270,8 +304,14 @@
 ---@class ropewalk.Op23
 ---@field trust ropewalk.TrustAnswer
 
+---@class ropewalk.Op24
+---@field tasks ropewalk.Op24.tasks
+
+---@class ropewalk.Op25
+---@field team ropewalk.TeamOp
+
 --- A request of the user to a session, or about sessions.
----@alias ropewalk.Op ropewalk.Op1|ropewalk.Op2|ropewalk.Op3|ropewalk.Op4|ropewalk.Op5|ropewalk.Op6|ropewalk.Op7|ropewalk.Op8|ropewalk.Op9|ropewalk.Op10|ropewalk.Op11|ropewalk.Op12|ropewalk.Op13|ropewalk.Op14|"status"|ropewalk.Op16|ropewalk.Op17|"close"|ropewalk.Op19|ropewalk.Op20|ropewalk.Op21|"rules"|ropewalk.Op23
+---@alias ropewalk.Op ropewalk.Op1|ropewalk.Op2|ropewalk.Op3|ropewalk.Op4|ropewalk.Op5|ropewalk.Op6|ropewalk.Op7|ropewalk.Op8|ropewalk.Op9|ropewalk.Op10|ropewalk.Op11|ropewalk.Op12|ropewalk.Op13|ropewalk.Op14|"status"|ropewalk.Op16|ropewalk.Op17|"close"|ropewalk.Op19|ropewalk.Op20|ropewalk.Op21|"rules"|ropewalk.Op23|ropewalk.Op24|ropewalk.Op25|"inbox"
 
 --- A request of the user, with what they were looking at when they made it.
 ---@class ropewalk.Prompt
@@ -309,6 +349,18 @@
 ---@field hash? string Hash of what was asked: the answer is refused if something else is asked by now.
 ---@field answer ropewalk.Trust The answer.
 
+---@class ropewalk.TeamOp2
+---@field stop string
+
+---@class ropewalk.TeamOp3
+---@field plan ropewalk.TeamOp3.plan
+
+---@class ropewalk.TeamOp4
+---@field adopt string
+
+--- A request of the user about a team.
+---@alias ropewalk.TeamOp "show"|ropewalk.TeamOp2|ropewalk.TeamOp3|ropewalk.TeamOp4
+
 --- A request that can't be done.
 ---@class ropewalk.Refusal
 ---@field words string Why, in a sentence without its full stop.
@@ -336,12 +388,18 @@
 ---@field diff? string A unified diff with the lines around it. Null where the texts are long.
 ---@field turn integer The turn it was made in.
 ---@field calls string[] The ids of the tool calls that it came of, in order.
+---@field members? ropewalk.HunkMember[] The members of the team whose work it is, in order. Absent for a change of the session's own.
 ---@field commands string[] The first line of each command among them, in order.
 ---@field sent boolean True if it is on its way to the editor.
 ---@field review? string The program or agent that runs or follows the file, in words: it waits for the user in mode `auto` too. Absent where none does.
 
 --- Kinds of changes.
 ---@alias ropewalk.ChangeKind "text"|"create"|"delete"|"rename"|"binary"|"mode"|"link"
+
+--- A member of a team, as the author of a change.
+---@class ropewalk.HunkMember
+---@field member string Its name.
+---@field task? integer The number of the task that it was made for. Absent for work without a task.
 
 --- A change that is in the user's text.
 ---@class ropewalk.PublishedHunk
@@ -385,6 +443,30 @@
 --- How far a subagent is.
 ---@alias ropewalk.ThreadState "started"|"ended"
 
+--- A member of a team.
+---@class ropewalk.TeamMember
+---@field name string Its name.
+---@field role string Its role; empty for any.
+---@field state ropewalk.TeamState Its state.
+---@field task? integer The number of the task that it works on. Null without one.
+---@field tokens integer Tokens that it used.
+---@field cents integer Price of those in cents.
+
+--- State of a member.
+---@alias ropewalk.TeamState "working"|"idle"|"shutdown"|"gone"
+
+--- Status of a board task.
+---@alias ropewalk.BoardTaskStatus "pending"|"in_progress"|"completed"|"failed"|"cancelled"
+
+--- A task of a team's board.
+---@class ropewalk.BoardTask
+---@field number integer Its number in the team.
+---@field subject string Its subject, in one line.
+---@field status ropewalk.BoardTaskStatus Its status.
+---@field owner? string The member that works on it or has completed it. Null where nobody has.
+---@field blockedBy integer[] The numbers of the tasks it still waits for.
+---@field attempt integer How often it was begun.
+
 --- How important a notice is.
 ---@alias ropewalk.Level "info"|"warning"|"error"
 
@@ -418,19 +500,19 @@
 ---@field uri string Its URI.
 
 --- The answer to `ropewalk.mode`.
----@class ropewalk.CommandMode
+---@class ropewalk.SessionMode
 ---@field mode ropewalk.Mode The mode now.
 
 --- The answer to `ropewalk.model`.
 ---@class ropewalk.CommandModel
 ---@field model? string The model now; null where none is usable.
----@field missing? string What to set up, where none is usable.
+---@field missing? string Words on the set-up that lacks, where none is usable.
 
 --- A model that can be chosen: one of the answer to `ropewalk.models`.
 ---@class ropewalk.ModelInfo
 ---@field model string Its name, as `PROVIDER/NAME`.
 ---@field usable boolean True if it can be used as things are.
----@field missing? string What to set up before it can be used; null where nothing is missing.
+---@field missing? string Words on the set-up that lacks before it can be used; null where nothing does.
 ---@field context? integer Tokens that it takes; null where that is not known.
 ---@field price? ropewalk.ModelPrice Its price; null where that is not known.
 ---@field current boolean True if the current session uses it.
@@ -450,7 +532,7 @@
 ---@field locks ropewalk.Lock[] Keys that the configuration locks.
 ---@field mode ropewalk.Mode Its mode.
 ---@field model? string Its model; null where none is usable.
----@field missing? string What to set up where none is usable, else null.
+---@field missing? string Words on the set-up that lacks where none is usable, else null.
 ---@field hunks integer How many hunks are pending.
 ---@field approvals integer[] Ids of the approvals that wait, the oldest first.
 ---@field todos integer How many todos there are.
@@ -512,6 +594,24 @@
 ---@field title string Its name; empty if it had none.
 ---@field pending integer How many changes had waited for review in it.
 
+--- The answer to `ropewalk.tasks`.
+---@class ropewalk.TaskPage
+---@field tasks ropewalk.BoardTask[] The tasks, by number.
+---@field more boolean True if there is another page.
+
+--- A team and its members.
+---@class ropewalk.TeamRoster
+---@field team string The team's name.
+---@field members ropewalk.TeamMember[] The members as they are now, the lead first.
+
+--- A message to the lead of a team.
+---@class ropewalk.TeamMessage
+---@field number integer Its number on the board.
+---@field from string The member that sent it, or `board`.
+---@field kind string One word for its kind, such as `message`, `plan` or `task_failed`.
+---@field request? integer The number of the request in it, such as a plan that waits for an answer. Null without one.
+---@field body string Its text.
+
 --- The answer to `ropewalk.trust`.
 ---@class ropewalk.TrustOutcome
 ---@field root? string The folder that was answered about.
@@ -528,7 +628,7 @@
 ---@field text? string Its text with all proposed changes; null if there would be no such file, or none of text.
 
 --- The answer to `ropewalk/history`.
----@class ropewalk.History
+---@class ropewalk.SessionHistory
 ---@field session string The session.
 ---@field turns ropewalk.HistoryTurn[] Finished turns, the oldest first.
 ---@field more boolean True if there are turns before these.
@@ -544,19 +644,19 @@
 
 --- The answer to `ropewalk/result`.
 ---@class ropewalk.CallResult
----@field text string What the model got, whole.
+---@field text string Text that the model got, whole.
 ---@field isError boolean True if the call failed.
 
 --- The answer to `ropewalk/complete`.
 ---@class ropewalk.Completions
 ---@field start integer Where the text begins that an item takes the place of, up to the cursor.
----@field items ropewalk.Completion[] What can stand there, the best first.
+---@field items ropewalk.Completion[] Completions, the best first.
 
 --- Something that can be completed in a prompt.
 ---@class ropewalk.Completion
 ---@field text string The text that is put in, with its `@` or `/`.
 ---@field kind ropewalk.CompletionKind Its kind.
----@field detail string What it is, in a few words; empty for a file.
+---@field detail string A few words on it; empty for a file.
 
 --- Kinds of completions.
 ---@alias ropewalk.CompletionKind "file"|"command"|"prompt"|"skill"
@@ -615,8 +715,17 @@
 ---@class ropewalk.Reply14
 ---@field forgotten integer
 
+---@class ropewalk.Reply15
+---@field tasks ropewalk.Reply15.tasks
+
+---@class ropewalk.Reply16
+---@field team ropewalk.TeamRoster
+
+---@class ropewalk.Reply17
+---@field inbox ropewalk.TeamMessage[]
+
 --- An answer to a [`Request`](crate::Request) that was taken.
----@alias ropewalk.Reply "taken"|ropewalk.Reply2|ropewalk.Reply3|ropewalk.Reply4|ropewalk.Reply5|ropewalk.Reply6|ropewalk.Reply7|ropewalk.Reply8|ropewalk.Reply9|ropewalk.Reply10|ropewalk.Reply11|ropewalk.Reply12|ropewalk.Reply13|ropewalk.Reply14
+---@alias ropewalk.Reply "taken"|ropewalk.Reply2|ropewalk.Reply3|ropewalk.Reply4|ropewalk.Reply5|ropewalk.Reply6|ropewalk.Reply7|ropewalk.Reply8|ropewalk.Reply9|ropewalk.Reply10|ropewalk.Reply11|ropewalk.Reply12|ropewalk.Reply13|ropewalk.Reply14|ropewalk.Reply15|ropewalk.Reply16|ropewalk.Reply17
 
 --- A session that was left.
 ---@class ropewalk.LeftSession
@@ -645,6 +754,7 @@
 ---@field context? integer Tokens that the model takes; null where that is not known.
 ---@field session? string The session it is of, if it is of one.
 ---@field thread? string The subagent it is of, if it is of one.
+---@field member? string The teammate whose it is. Absent for the lead's own, and without a team.
 
 --- It has another name.
 ---@class ropewalk.SessionRenamedEvent
@@ -652,6 +762,7 @@
 ---@field title string The name.
 ---@field session? string The session it is of, if it is of one.
 ---@field thread? string The subagent it is of, if it is of one.
+---@field member? string The teammate whose it is. Absent for the lead's own, and without a team.
 
 --- The words and the edits of this turn and of all after it were taken back; `prompt` is what it had begun with.
 ---@class ropewalk.RewoundEvent
@@ -660,6 +771,7 @@
 ---@field prompt string The words it had begun with, for the user to say it another way.
 ---@field session? string The session it is of, if it is of one.
 ---@field thread? string The subagent it is of, if it is of one.
+---@field member? string The teammate whose it is. Absent for the lead's own, and without a team.
 
 --- A turn has begun. Turns are numbered from 1.
 ---@class ropewalk.TurnStartedEvent
@@ -668,6 +780,7 @@
 ---@field prompt string The user's words.
 ---@field session? string The session it is of, if it is of one.
 ---@field thread? string The subagent it is of, if it is of one.
+---@field member? string The teammate whose it is. Absent for the lead's own, and without a team.
 
 --- A prompt waits until the running turn has ended.
 ---@class ropewalk.QueuedEvent
@@ -676,6 +789,7 @@
 ---@field prompt string The user's words.
 ---@field session? string The session it is of, if it is of one.
 ---@field thread? string The subagent it is of, if it is of one.
+---@field member? string The teammate whose it is. Absent for the lead's own, and without a team.
 
 --- The model is asked; steps are numbered from 1 in each turn.
 ---@class ropewalk.StepStartedEvent
@@ -685,6 +799,7 @@
 ---@field message string The id of the message that the model answers with.
 ---@field session? string The session it is of, if it is of one.
 ---@field thread? string The subagent it is of, if it is of one.
+---@field member? string The teammate whose it is. Absent for the lead's own, and without a team.
 
 --- Words of the user to the running turn have joined it.
 ---@class ropewalk.SteeredEvent
@@ -693,6 +808,7 @@
 ---@field text string Their words.
 ---@field session? string The session it is of, if it is of one.
 ---@field thread? string The subagent it is of, if it is of one.
+---@field member? string The teammate whose it is. Absent for the lead's own, and without a team.
 
 --- A piece of the model's words.
 ---@class ropewalk.TextDeltaEvent
@@ -702,6 +818,7 @@
 ---@field text string A piece of its words.
 ---@field session? string The session it is of, if it is of one.
 ---@field thread? string The subagent it is of, if it is of one.
+---@field member? string The teammate whose it is. Absent for the lead's own, and without a team.
 
 --- A piece of its thoughts.
 ---@class ropewalk.ThinkingDeltaEvent
@@ -711,6 +828,7 @@
 ---@field text string A piece of its thoughts.
 ---@field session? string The session it is of, if it is of one.
 ---@field thread? string The subagent it is of, if it is of one.
+---@field member? string The teammate whose it is. Absent for the lead's own, and without a team.
 
 --- The model's server failed and is asked again: what this step has said so far is void.
 ---@class ropewalk.RetryingEvent
@@ -721,6 +839,7 @@
 ---@field reason string Why.
 ---@field session? string The session it is of, if it is of one.
 ---@field thread? string The subagent it is of, if it is of one.
+---@field member? string The teammate whose it is. Absent for the lead's own, and without a team.
 
 --- Nothing of the reply has come from the model's server for so long, before its first words or between two; told a few times while it lasts. `isQueued`: it was not asked yet, since other requests are before this one.
 ---@class ropewalk.WaitingEvent
@@ -730,6 +849,7 @@
 ---@field isQueued boolean True if other requests of ours are before this one, so that it was not sent yet.
 ---@field session? string The session it is of, if it is of one.
 ---@field thread? string The subagent it is of, if it is of one.
+---@field member? string The teammate whose it is. Absent for the lead's own, and without a team.
 
 --- A tool call begins; `call` is its id.
 ---@class ropewalk.ToolCallEvent
@@ -741,6 +861,7 @@
 ---@field input any Its input.
 ---@field session? string The session it is of, if it is of one.
 ---@field thread? string The subagent it is of, if it is of one.
+---@field member? string The teammate whose it is. Absent for the lead's own, and without a team.
 
 --- A running command says something: a piece every 50 ms at most, without escape sequences, and no more than a megabyte of each call. One in the background goes on after the call has its result.
 ---@class ropewalk.ToolOutputEvent
@@ -750,6 +871,7 @@
 ---@field text string A piece of its output.
 ---@field session? string The session it is of, if it is of one.
 ---@field thread? string The subagent it is of, if it is of one.
+---@field member? string The teammate whose it is. Absent for the lead's own, and without a team.
 
 --- The look at what is done before a turn ends: `todos` that are open, new `errors` in the editor, and the end of what `verify` printed if it failed. The model may be sent back, after which comes another. `verify` is seen as a call of that name while it runs.
 ---@class ropewalk.CheckEvent
@@ -762,6 +884,7 @@
 ---@field passed boolean True if nothing was found.
 ---@field session? string The session it is of, if it is of one.
 ---@field thread? string The subagent it is of, if it is of one.
+---@field member? string The teammate whose it is. Absent for the lead's own, and without a team.
 
 --- A call has its result, of which this is the start. `secret` is the name in the call that may hold secrets, if it ran: mark what is kept of it. Else null. `ran` says where its command ran: over the `fork`, on a `copy`, or in `place`. Null if it ran none.
 ---@class ropewalk.ToolResultEvent
@@ -774,6 +897,7 @@
 ---@field ran? ropewalk.CommandPlace Where its command ran: `fork`, `copy` or `place`. Null if it ran none.
 ---@field session? string The session it is of, if it is of one.
 ---@field thread? string The subagent it is of, if it is of one.
+---@field member? string The teammate whose it is. Absent for the lead's own, and without a team.
 
 --- A call waits, for as long as it takes; see Approvals below.
 ---@class ropewalk.ApprovalRequestedEvent
@@ -791,6 +915,7 @@
 ---@field unseen string[] Files whose unsaved or unpublished text the call won't see, where commands run in place.
 ---@field session? string The session it is of, if it is of one.
 ---@field thread? string The subagent it is of, if it is of one.
+---@field member? string The teammate whose it is. Absent for the lead's own, and without a team.
 
 --- It waits no more: `allowed`, `refused`, `waiting for save` or `interrupted`.
 ---@class ropewalk.ApprovalResolvedEvent
@@ -800,6 +925,7 @@
 ---@field how ropewalk.Resolution How it ended.
 ---@field session? string The session it is of, if it is of one.
 ---@field thread? string The subagent it is of, if it is of one.
+---@field member? string The teammate whose it is. Absent for the lead's own, and without a team.
 
 --- All pending hunks as they are now, in the order of files and lines; see Hunks below.
 ---@class ropewalk.HunksEvent
@@ -807,6 +933,7 @@
 ---@field hunks ropewalk.HunkInfo[] In the order of files and lines.
 ---@field session? string The session it is of, if it is of one.
 ---@field thread? string The subagent it is of, if it is of one.
+---@field member? string The teammate whose it is. Absent for the lead's own, and without a team.
 
 --- Changes are in the user's text, in every mode: the editor has shown that it made them, or the file is written. `ropewalk.undo` takes each back by its id.
 ---@class ropewalk.PublishedEvent
@@ -815,6 +942,7 @@
 ---@field changes ropewalk.PublishedHunk[] The changes, in the order of files and lines; see Published changes below.
 ---@field session? string The session it is of, if it is of one.
 ---@field thread? string The subagent it is of, if it is of one.
+---@field member? string The teammate whose it is. Absent for the lead's own, and without a team.
 
 --- The user has typed into a proposed change, or the file has moved on under it: it waits no more, and the text stays as it is.
 ---@class ropewalk.SetAsideEvent
@@ -826,6 +954,7 @@
 ---@field now string The text that stands there now.
 ---@field session? string The session it is of, if it is of one.
 ---@field thread? string The subagent it is of, if it is of one.
+---@field member? string The teammate whose it is. Absent for the lead's own, and without a team.
 
 --- The outcome of an `accept`, `reject`, `edit`, `undo` or `rewind`: how many hunks, and what could not be done, in words.
 ---@class ropewalk.ReviewedEvent
@@ -835,6 +964,7 @@
 ---@field failed string[] Failures, in words.
 ---@field session? string The session it is of, if it is of one.
 ---@field thread? string The subagent it is of, if it is of one.
+---@field member? string The teammate whose it is. Absent for the lead's own, and without a team.
 
 --- The todos of the session are these now, `done` of them completed. Also told after `session_started` if there are any, and after `rewound` if there were others.
 ---@class ropewalk.TodosEvent
@@ -844,6 +974,7 @@
 ---@field done integer How many are completed.
 ---@field session? string The session it is of, if it is of one.
 ---@field thread? string The subagent it is of, if it is of one.
+---@field member? string The teammate whose it is. Absent for the lead's own, and without a team.
 
 --- Tokens of the last step, of the turn so far, and of the session, with what they cost; see Tokens below.
 ---@class ropewalk.UsageEvent
@@ -855,6 +986,7 @@
 ---@field context ropewalk.ContextUse How full the model's context is.
 ---@field session? string The session it is of, if it is of one.
 ---@field thread? string The subagent it is of, if it is of one.
+---@field member? string The teammate whose it is. Absent for the lead's own, and without a team.
 
 --- The conversation is about to be compacted: its beginning is summed up, which takes the model a while. `why` is `full`, `asked` or `refused`.
 ---@class ropewalk.CompactingEvent
@@ -863,6 +995,7 @@
 ---@field why ropewalk.CompactionCause Why.
 ---@field session? string The session it is of, if it is of one.
 ---@field thread? string The subagent it is of, if it is of one.
+---@field member? string The teammate whose it is. Absent for the lead's own, and without a team.
 
 --- It was compacted: what the model remembers of its beginning is the summary.
 ---@class ropewalk.CompactedEvent
@@ -873,6 +1006,7 @@
 ---@field by string The model that has summed up, or `ropewalk` where it is a list of the calls.
 ---@field session? string The session it is of, if it is of one.
 ---@field thread? string The subagent it is of, if it is of one.
+---@field member? string The teammate whose it is. Absent for the lead's own, and without a team.
 
 --- A subagent begins or ends, whose id is the `thread` beside this event.
 ---@class ropewalk.ThreadEvent
@@ -888,6 +1022,28 @@
 ---@field conflicts string[] The files in which some of them had lost their place.
 ---@field session? string The session it is of, if it is of one.
 ---@field thread? string The subagent it is of, if it is of one.
+---@field member? string The teammate whose it is. Absent for the lead's own, and without a team.
+
+--- The members of the team are these now, with `name`, `role`, `state` (`working`, `idle`, `shutdown`, `gone`), `task`, `tokens` and `cents`.
+---@class ropewalk.TeamEvent
+---@field type "team"
+---@field members ropewalk.TeamMember[] All of them, the lead first.
+---@field session? string The session it is of, if it is of one.
+---@field thread? string The subagent it is of, if it is of one.
+---@field member? string The teammate whose it is. Absent for the lead's own, and without a team.
+
+--- A task of the team's board stands so now: `status` is `pending`, `in_progress`, `completed`, `failed` or `cancelled`.
+---@class ropewalk.BoardTaskEvent
+---@field type "board_task"
+---@field number integer Its number in the team.
+---@field subject string Its subject, in one line.
+---@field status ropewalk.BoardTaskStatus Its status.
+---@field owner? string The member that works on it or has completed it. Null where nobody has.
+---@field blockedBy integer[] The numbers of the tasks it still waits for.
+---@field attempt integer How often it was begun.
+---@field session? string The session it is of, if it is of one.
+---@field thread? string The subagent it is of, if it is of one.
+---@field member? string The teammate whose it is. Absent for the lead's own, and without a team.
 
 --- Something the user should know: `info`, `warning` or `error`.
 ---@class ropewalk.NoticeEvent
@@ -896,6 +1052,7 @@
 ---@field message string One sentence.
 ---@field session? string The session it is of, if it is of one.
 ---@field thread? string The subagent it is of, if it is of one.
+---@field member? string The teammate whose it is. Absent for the lead's own, and without a team.
 
 --- The mode is another.
 ---@class ropewalk.ModeChangedEvent
@@ -903,6 +1060,7 @@
 ---@field mode ropewalk.Mode The mode now.
 ---@field session? string The session it is of, if it is of one.
 ---@field thread? string The subagent it is of, if it is of one.
+---@field member? string The teammate whose it is. Absent for the lead's own, and without a team.
 
 --- The model is another.
 ---@class ropewalk.ModelChangedEvent
@@ -910,6 +1068,7 @@
 ---@field model string Its name.
 ---@field session? string The session it is of, if it is of one.
 ---@field thread? string The subagent it is of, if it is of one.
+---@field member? string The teammate whose it is. Absent for the lead's own, and without a team.
 
 --- A turn has ended: `end_turn`, `max_tokens`, `max_steps`, `budget`, `refusal`, `interrupted` or `error`; `message` says more, or is null.
 ---@class ropewalk.TurnEndedEvent
@@ -919,6 +1078,7 @@
 ---@field message? string Words about the end, unless it ended well.
 ---@field session? string The session it is of, if it is of one.
 ---@field thread? string The subagent it is of, if it is of one.
+---@field member? string The teammate whose it is. Absent for the lead's own, and without a team.
 
 --- The configuration of the folder `root`, in `file` (a URI), asks for what only the user can grant: `enables` says it line by line, `question` in one paragraph, and `hash` stands for exactly that. Until it is trusted it is ignored. Of no session.
 ---@class ropewalk.TrustRequestedEvent
@@ -930,12 +1090,14 @@
 ---@field question string The question in words.
 ---@field session? string The session it is of, if it is of one.
 ---@field thread? string The subagent it is of, if it is of one.
+---@field member? string The teammate whose it is. Absent for the lead's own, and without a team.
 
 --- An event, told apart by its `type`.
----@alias ropewalk.SessionEvent ropewalk.SessionStartedEvent|ropewalk.SessionRenamedEvent|ropewalk.RewoundEvent|ropewalk.TurnStartedEvent|ropewalk.QueuedEvent|ropewalk.StepStartedEvent|ropewalk.SteeredEvent|ropewalk.TextDeltaEvent|ropewalk.ThinkingDeltaEvent|ropewalk.RetryingEvent|ropewalk.WaitingEvent|ropewalk.ToolCallEvent|ropewalk.ToolOutputEvent|ropewalk.CheckEvent|ropewalk.ToolResultEvent|ropewalk.ApprovalRequestedEvent|ropewalk.ApprovalResolvedEvent|ropewalk.HunksEvent|ropewalk.PublishedEvent|ropewalk.SetAsideEvent|ropewalk.ReviewedEvent|ropewalk.TodosEvent|ropewalk.UsageEvent|ropewalk.CompactingEvent|ropewalk.CompactedEvent|ropewalk.ThreadEvent|ropewalk.NoticeEvent|ropewalk.ModeChangedEvent|ropewalk.ModelChangedEvent|ropewalk.TurnEndedEvent|ropewalk.TrustRequestedEvent
+---@alias ropewalk.SessionEvent ropewalk.SessionStartedEvent|ropewalk.SessionRenamedEvent|ropewalk.RewoundEvent|ropewalk.TurnStartedEvent|ropewalk.QueuedEvent|ropewalk.StepStartedEvent|ropewalk.SteeredEvent|ropewalk.TextDeltaEvent|ropewalk.ThinkingDeltaEvent|ropewalk.RetryingEvent|ropewalk.WaitingEvent|ropewalk.ToolCallEvent|ropewalk.ToolOutputEvent|ropewalk.CheckEvent|ropewalk.ToolResultEvent|ropewalk.ApprovalRequestedEvent|ropewalk.ApprovalResolvedEvent|ropewalk.HunksEvent|ropewalk.PublishedEvent|ropewalk.SetAsideEvent|ropewalk.ReviewedEvent|ropewalk.TodosEvent|ropewalk.UsageEvent|ropewalk.CompactingEvent|ropewalk.CompactedEvent|ropewalk.ThreadEvent|ropewalk.TeamEvent|ropewalk.BoardTaskEvent|ropewalk.NoticeEvent|ropewalk.ModeChangedEvent|ropewalk.ModelChangedEvent|ropewalk.TurnEndedEvent|ropewalk.TrustRequestedEvent
 
 --- The types of `commands`, by their names.
 -- ropewalk.prompt: ropewalk.PromptArgument -> ropewalk.PromptTurn
+-- ropewalk.send: ropewalk.SendArgument -> ropewalk.PromptTurn
 -- ropewalk.steer: ropewalk.SteerArgument -> nil
 -- ropewalk.unqueue: ropewalk.UnqueueArgument -> ropewalk.UnqueuedPrompt
 -- ropewalk.interrupt: ropewalk.InterruptArgument -> nil
@@ -947,10 +1109,10 @@
 -- ropewalk.next: ropewalk.NextArgument -> ropewalk.NextHunk|nil
 -- ropewalk.approve: ropewalk.ApprovalArgument -> nil
 -- ropewalk.rules: ropewalk.NoArgument -> ropewalk.CommandFile
--- ropewalk.mode: ropewalk.ModeArgument -> ropewalk.CommandMode
+-- ropewalk.mode: ropewalk.ModeArgument -> ropewalk.SessionMode
 -- ropewalk.model: ropewalk.ModelArgument -> ropewalk.CommandModel
 -- ropewalk.models: ropewalk.NoArgument -> ropewalk.ModelInfo[]
--- ropewalk.status: ropewalk.NoArgument -> ropewalk.Status
+-- ropewalk.status: ropewalk.StatusArgument -> ropewalk.Status
 -- ropewalk.new: ropewalk.NoArgument -> ropewalk.CommandSession
 -- ropewalk.sessions: ropewalk.SessionsArgument -> ropewalk.SessionInfo[]
 -- ropewalk.resume: ropewalk.ResumeArgument -> ropewalk.SessionSummary
@@ -959,12 +1121,15 @@
 -- ropewalk.rename: ropewalk.RenameArgument -> ropewalk.SessionName
 -- ropewalk.delete: ropewalk.DeleteArgument -> ropewalk.DeletedSession
 -- ropewalk.export: ropewalk.ExportArgument -> ropewalk.CommandFile
+-- ropewalk.tasks: ropewalk.TasksArgument -> ropewalk.TaskPage
+-- ropewalk.team: ropewalk.TeamArgument -> ropewalk.TeamRoster|nil
+-- ropewalk.inbox: ropewalk.NoArgument -> ropewalk.TeamMessage[]
 -- ropewalk.trust: ropewalk.TrustArgument -> ropewalk.TrustOutcome
 
 --- The types of `requests`, by their names.
 -- ropewalk/hunk: ropewalk.HunkArgument -> ropewalk.HunkTexts
 -- ropewalk/document: ropewalk.DocumentName -> ropewalk.ProposedDocument
--- ropewalk/history: ropewalk.HistoryRequest -> ropewalk.History
+-- ropewalk/history: ropewalk.HistoryRequest -> ropewalk.SessionHistory
 -- ropewalk/result: ropewalk.ResultRequest -> ropewalk.CallResult
 -- ropewalk/complete: ropewalk.CompletionRequest -> ropewalk.Completions
 

@@ -12,7 +12,7 @@ local timer = assert(vim.uv.new_timer())
 ---@return string?
 function M.doing(state)
   if not state.running then
-    return nil
+    return state.is_summing and state.note or nil
   end
   local words = state.note or 'thinking'
   local last = state.items[#state.items]
@@ -23,6 +23,19 @@ function M.doing(state)
   end
   local seconds = began and math.floor((vim.uv.now() - began) / 1000) or 0
   return text.clip(words, 40) .. (seconds > 1 and ' · ' .. text.duration(seconds) or '')
+end
+
+---Who of the team does what, in a few words; nil without one.
+---@param state ropewalk.State
+---@return string?
+function M.team(state)
+  local parts = {}
+  for _, member in ipairs(state.team) do
+    if member.state == 'working' then
+      parts[#parts + 1] = text.line(member.name) .. (member.task and ' #' .. member.task or '')
+    end
+  end
+  return #parts > 0 and text.clip('Team: ' .. table.concat(parts, ', '), 40) or nil
 end
 
 ---The session's cost and how full its context is.
@@ -44,7 +57,8 @@ end
 function M.line()
   local state, parts = hub.state, {}
   if #state.approvals > 0 then
-    parts[#parts + 1] = 'asks: ' .. text.clip(text.line(state.approvals[1].detail), 30)
+    local who = state.approvals[1].member and text.clip(text.line(state.approvals[1].member), 20) .. ' ' or ''
+    parts[#parts + 1] = who .. 'asks: ' .. text.clip(text.line(state.approvals[1].detail), 30)
   else
     parts[#parts + 1] = M.doing(state)
   end
@@ -54,9 +68,20 @@ function M.line()
   return #parts > 0 and 'Ropewalk: ' .. table.concat(parts, ' · ') or ''
 end
 
+local listeners = {} ---@type fun()[]
+
+---Calls `run` whenever the words may be others.
+---@param run fun()
+function M.listen(run)
+  listeners[#listeners + 1] = run
+end
+
 local function redraw()
   vim.schedule(function()
     vim.cmd.redrawstatus({ bang = true })
+    for _, run in ipairs(listeners) do
+      run()
+    end
   end)
 end
 

@@ -21,10 +21,12 @@ local M = {}
 ---@field published table<integer, table[]> changes that stand in the files, by turn
 ---@field fresh table[] changes published since the last turn began
 ---@field plan { content: string, status: string }[]
+---@field team table[] the members of the session's team
 ---@field trust table? what a folder asks for
 ---@field usage table? tokens and cost of the session
 ---@field context { used: integer, size: integer? }?
 ---@field note string? why nothing comes at the moment
+---@field is_summing boolean? true while a compaction runs between turns
 ---@field touched ropewalk.Item[] changed or new since the last `drain`
 ---@field generation integer another one when items have gone or moved
 
@@ -32,7 +34,7 @@ local M = {}
 function M.new()
   return {
     title = '', items = {}, calls = {}, threads = {}, messages = {}, queued = {}, approvals = {}, hunks = {}, published = {},
-    fresh = {}, plan = {}, touched = {}, generation = 0,
+    fresh = {}, plan = {}, team = {}, touched = {}, generation = 0,
   }
 end
 
@@ -103,6 +105,13 @@ local function call_of(state, event)
   return state.calls[(event.thread or '') .. '\0' .. event.call]
 end
 
+---Ends a compaction between turns. One that failed or was stopped is told by a notice alone.
+local function stop_summing(state)
+  if state.is_summing then
+    state.is_summing, state.note = nil, nil
+  end
+end
+
 local on = {}
 
 ---The plugin's own: the server has ended, so nothing runs or waits for an answer any more.
@@ -110,6 +119,7 @@ function on.disconnected(state)
   if state.running then
     on.turn_ended(state, { turn = state.running.turn, stopReason = 'interrupted' })
   end
+  stop_summing(state)
   state.approvals, state.queued = {}, {}
 end
 
@@ -117,6 +127,8 @@ function on.session_started(state, event)
   if event.session ~= state.session then
     local fresh = M.new()
     fresh.generation, fresh.trust = state.generation + 1, state.trust
+    -- Teammates ask on, whichever conversation is shown.
+    fresh.approvals = vim.tbl_filter(function(asked) return asked.member end, state.approvals)
     for key in pairs(state) do
       state[key] = fresh[key]
     end
@@ -129,7 +141,7 @@ function on.session_started(state, event)
   state.session, state.title, state.turns = event.session, event.title or '', event.turns or 0
   state.mode, state.model = event.mode or state.mode, event.model or state.model
   state.context = { used = (state.context or {}).used or 0, size = event.context }
-  state.queued, state.approvals, state.hunks, state.plan = {}, {}, {}, {}
+  state.queued, state.hunks, state.plan, state.team = {}, {}, {}, {}
 end
 
 function on.session_renamed(state, event)
@@ -150,7 +162,7 @@ end
 function on.turn_started(state, event)
   state.queued = without(state.queued, 'turn', event.turn)
   state.running = { turn = event.turn, prompt = event.prompt }
-  state.fresh, state.note = {}, nil
+  state.fresh, state.note, state.is_summing = {}, nil, nil
   add(state, event, { kind = 'prompt', text = event.prompt })
 end
 
@@ -289,10 +301,11 @@ end
 
 function on.compacting(state)
   state.note = 'sums up the conversation so far'
+  state.is_summing = not state.running
 end
 
 function on.compacted(state, event)
-  state.note = nil
+  state.note, state.is_summing = nil, nil
   add(state, event, { kind = 'compacted', before = event.before, after = event.after })
 end
 
@@ -310,6 +323,7 @@ function on.thread(state, event)
 end
 
 function on.notice(state, event)
+  stop_summing(state)
   add(state, event, { kind = 'notice', level = event.level, text = event.message })
 end
 
@@ -320,6 +334,10 @@ end
 function on.model_changed(state, event)
   state.model = event.model
   state.context = event.context and { used = (state.context or {}).used or 0, size = event.context } or state.context
+end
+
+function on.team(state, event)
+  state.team = event.members
 end
 
 function on.trust_requested(state, event)
@@ -340,10 +358,26 @@ function on.turn_ended(state, event)
   state.turn_usage = nil
 end
 
+---Takes an event of a teammate: what it asks waits beside the session's own questions. Nothing else of it is shown.
+local function of_teammate(state, event)
+  if event.type == 'approval_requested' then
+    table.insert(state.approvals, event)
+  elseif event.type == 'approval_resolved' then
+    state.approvals = without(state.approvals, 'approval', event.approval)
+  elseif event.type == 'turn_ended' and not event.thread then
+    state.approvals = vim.tbl_filter(function(asked)
+      return not asked.member or asked.session ~= event.session
+    end, state.approvals)
+  end
+end
+
 ---Takes one event.
 ---@param state ropewalk.State
 ---@param event table the params of `ropewalk/event`
 function M.apply(state, event)
+  if event.member then
+    return of_teammate(state, event)
+  end
   local take = on[event.type]
   if not take then
     return

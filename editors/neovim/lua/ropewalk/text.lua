@@ -50,6 +50,17 @@ function M.clip(line, width)
   return vim.fn.strcharpart(line, 0, low) .. '…'
 end
 
+---Whose work a change is: `task #3, alice`; nil for the session's own.
+---@param members ropewalk.HunkMember[]?
+---@return string?
+function M.makers(members)
+  local made = vim.tbl_map(function(one)
+    local name = M.line(one.member)
+    return one.task and ('task #%d, %s'):format(one.task, name) or name
+  end, members or {})
+  return #made > 0 and table.concat(made, ' and ') or nil
+end
+
 ---@param number integer
 ---@param one string
 ---@param many string

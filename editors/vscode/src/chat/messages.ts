@@ -6,7 +6,7 @@ import type { Approval, Head, TrustQuestion } from '../store/state.ts';
 
 /** The part of the head that the chat shows. */
 export interface ChatHead
-    extends Pick<Head, 'title' | 'mode' | 'model' | 'running' | 'waiting' | 'todos' | 'cost' | 'context'> {
+    extends Pick<Head, 'title' | 'mode' | 'model' | 'running' | 'waiting' | 'todos' | 'team' | 'cost' | 'context'> {
     approvals: Approval[];
     trust: TrustQuestion[];
     /** The file of each change that waits. */
@@ -43,4 +43,4 @@ export type FromWebview =
     | { type: 'undoTurn'; turn: number }
     | { type: 'copy'; text: string }
     | { type: 'resume'; session: string }
-    | { type: 'command'; command: 'review' | 'mode' | 'model' | 'new' | 'sessions' | 'mend' };
+    | { type: 'command'; command: 'review' | 'mode' | 'model' | 'new' | 'sessions' | 'mend' | 'setKey' };

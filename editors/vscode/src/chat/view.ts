@@ -110,11 +110,11 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
     }
 
     private chatHead(): ChatHead {
-        const { title, mode, model, running, waiting, todos, cost, context, approvals, trust, hunks } = this.hub.store.head;
+        const { title, mode, model, running, waiting, todos, cost, context, approvals, trust, team, hunks } = this.hub.store.head;
         const { health } = this.hub;
         const mends = { settings: 'Open Settings', install: 'How to Install', restart: 'Start Again' };
         return {
-            title, mode, model, running, waiting, todos, cost, context, approvals, trust,
+            title, mode, model, running, waiting, todos, cost, context, approvals, trust, team,
             changed: hunks.map(({ file }) => file),
             problem: health.state === 'problem' ? { words: health.words, mend: mends[health.mend], command: 'mend' } : null,
             isStarting: health.state === 'starting',
@@ -168,7 +168,9 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
                 return await this.unqueue(message.turn);
             case 'approve': {
                 const { approval, answer, words } = message;
-                return void (await this.hub.run('approve', { approval, answer, ...(words ? { words } : {}) }));
+                const session = this.hub.store.head.approvals.find((one) => one.approval === approval)?.session;
+                const of = session ? { session } : {};
+                return void (await this.hub.run('approve', { approval, answer, ...of, ...(words ? { words } : {}) }));
             }
             case 'trust': {
                 const { root, hash, answer } = message;

@@ -69,8 +69,8 @@ export class Review implements vscode.Disposable {
         const hunk = this.of(target);
         if (!hunk) return this.say('No change waits here.');
         this.saveLater([hunk]);
+        this.leave(hunk);
         await this.hub.run('accept', this.named(hunk));
-        this.advance(hunk);
     }
 
     async acceptAll(choice: { uri: string } | { all: true }): Promise<void> {
@@ -85,8 +85,8 @@ export class Review implements vscode.Disposable {
     async reject(target: Target, reason?: string): Promise<void> {
         const hunk = this.of(target);
         if (!hunk) return this.say('No change waits here.');
+        this.leave(hunk);
         await this.hub.run('reject', { ...this.named(hunk), ...(reason ? { reason } : {}) });
-        this.advance(hunk);
     }
 
     async rejectWithReason(target: Target): Promise<void> {
@@ -192,9 +192,9 @@ export class Review implements vscode.Disposable {
         return { hunk: hunk.id, ...(session ? { session } : {}) };
     }
 
-    /** After a change that the user was led to is done, its thread is closed. */
-    private advance(hunk: HunkInfo): void {
-        if (this.thread.current?.id === hunk.id) this.thread.close(true);
+    /** Closes the thread of a change that the user has decided on: now, since they may be elsewhere when the server answers. */
+    private leave(hunk: HunkInfo): void {
+        if (this.thread.current?.id === hunk.id) void this.thread.leave();
     }
 
     /** Remembers files that were clean before a change, to save them once it is in them. */

@@ -7,6 +7,7 @@ import type { HunkInfo } from '../protocol.ts';
 import { PROPOSED, textsOf } from './documents.ts';
 import { fenced } from './fence.ts';
 import type { Places } from './places.ts';
+import { madeBy } from '../store/words.ts';
 
 /** The most lines of a diff in the thread; the diff editor has the rest. */
 const LINES_SHOWN = 200;
@@ -33,11 +34,6 @@ export class ChangeThread implements vscode.Disposable {
         return this.shown;
     }
 
-    /** True if this is the thread of the change that is shown. */
-    isOf(thread: vscode.CommentThread): boolean {
-        return this.thread === thread;
-    }
-
     /** Shows a change below its lines in this document. */
     async open(hunk: HunkInfo, document: vscode.TextDocument): Promise<void> {
         const { diff } = await textsOf(this.hub, hunk);
@@ -52,7 +48,8 @@ export class ChangeThread implements vscode.Disposable {
             mode: vscode.CommentMode.Preview,
         };
         const thread = this.controller.createCommentThread(document.uri, last, [comment]);
-        thread.label = 'Proposed · not in your file yet';
+        const by = madeBy(hunk);
+        thread.label = `Proposed${by ? ` by ${by}` : ''} · not in your file yet`;
         thread.contextValue = 'change';
         thread.canReply = true;
         thread.collapsibleState = vscode.CommentThreadCollapsibleState.Expanded;
@@ -60,24 +57,45 @@ export class ChangeThread implements vscode.Disposable {
         this.shown = hunk;
     }
 
-    /** Closes the thread. `hadFocus`: the user was in its reply, and goes back to the text. */
-    close(hadFocus = false): void {
+    close(): void {
         this.thread?.dispose();
         this.thread = undefined;
         this.shown = undefined;
-        if (hadFocus) void vscode.commands.executeCommand('workbench.action.focusActiveEditorGroup');
+    }
+
+    /** Closes the thread as the user wishes, who may be in its reply and goes back to the text. */
+    async leave(): Promise<void> {
+        const { thread } = this;
+        this.thread = undefined;
+        this.shown = undefined;
+        // The focus goes first: with the thread it would go nowhere, and keys with it.
+        await vscode.commands.executeCommand('workbench.action.focusActiveEditorGroup');
+        thread?.dispose();
+    }
+
+    /** The change went without the user's doing here. Where they are is not known, so the focus stays, and so does what they write. */
+    private gone(thread: vscode.CommentThread): void {
+        if (!isWriting()) return this.close();
+        thread.label = 'This change waits no more';
+        thread.contextValue = 'gone';
+        this.shown = undefined;
     }
 
     private follow(): void {
         const { thread, shown } = this;
         if (!thread || !shown) return;
         const hunk = this.hub.hunk(shown.id);
-        if (!hunk) return this.close(true);
+        if (!hunk) return this.gone(thread);
         const document = vscode.workspace.textDocuments.find(({ uri }) => uri.toString() === thread.uri.toString());
         if (!document || document.uri.scheme === PROPOSED) return;
         const { end } = this.places.find(hunk, document);
         if (thread.range?.start.line !== end.line) thread.range = new vscode.Range(end.line, 0, end.line, 0);
     }
+}
+
+/** True if the user is writing in a box of the comments. */
+function isWriting(): boolean {
+    return vscode.workspace.textDocuments.some((document) => document.uri.scheme === 'comment' && document.getText().length > 0);
 }
 
 function body(diff: string): vscode.MarkdownString {

@@ -1,6 +1,6 @@
 // All that the plugin knows of the current session, besides the conversation itself.
 
-import type { HunkInfo, Mode, SessionEvent, Todo } from '../protocol.ts';
+import type { HunkInfo, Mode, SessionEvent, TeamMember, Todo } from '../protocol.ts';
 
 export type Approval = Extract<SessionEvent, { type: 'approval_requested' }>;
 export type TrustQuestion = Extract<SessionEvent, { type: 'trust_requested' }>;
@@ -31,6 +31,8 @@ export interface Head {
     todos: Todo[];
     approvals: Approval[];
     trust: TrustQuestion[];
+    /** The members of the session's team. */
+    team: TeamMember[];
     hunks: HunkInfo[];
     /** Changes that reached the text by themselves since the last turn began: mode `auto`. */
     published: Published[];
@@ -51,6 +53,7 @@ export function emptyHead(): Head {
         todos: [],
         approvals: [],
         trust: [],
+        team: [],
         hunks: [],
         published: [],
         cost: null,

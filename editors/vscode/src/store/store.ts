@@ -37,6 +37,10 @@ export class Store {
     /** Takes one event; what has changed by it. */
     apply(event: SessionEvent): Outcome {
         this.outcome = { changes: [], head: new Set() };
+        if (event.member) {
+            this.ofTeammate(event);
+            return this.outcome;
+        }
         if (event.session && this.head.session && event.session !== this.head.session && event.type !== 'session_started') {
             // Of the session before: nothing of it is shown any more.
             return this.outcome;
@@ -99,10 +103,24 @@ export class Store {
         for (const name of Object.keys(part)) this.outcome.head.add(name as keyof Head);
     }
 
+    /** What a teammate asks waits beside the session's own questions. Nothing else of it is shown. */
+    private ofTeammate(event: SessionEvent): void {
+        const { approvals } = this.head;
+        const keep = (kept: typeof approvals) => kept.length < approvals.length && this.set({ approvals: kept });
+        if (event.type === 'approval_requested') this.set({ approvals: [...approvals, event] });
+        else if (event.type === 'approval_resolved') keep(approvals.filter(({ approval }) => approval !== event.approval));
+        else if (event.type === 'turn_ended' && !event.thread) {
+            keep(approvals.filter(({ member, session }) => !member || session !== event.session));
+        }
+    }
+
     private ofSession(event: SessionEvent): boolean {
         switch (event.type) {
             case 'session_started':
                 this.begin(event);
+                return true;
+            case 'team':
+                this.set({ team: event.members });
                 return true;
             case 'session_renamed':
                 this.set({ title: event.title });
@@ -127,6 +145,8 @@ export class Store {
         this.set({
             ...emptyHead(),
             trust: before.trust,
+            // Teammates ask on, whichever conversation is shown; of a server that has died nobody does.
+            approvals: before.session === session ? [] : before.approvals.filter(({ member }) => member),
             session,
             title,
             mode,

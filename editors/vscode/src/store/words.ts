@@ -1,6 +1,6 @@
 // Sentences that people read about turns, tokens and changes. Pure, so that tests can read them too.
 
-import type { StopReason } from '../protocol.ts';
+import type { HunkInfo, StopReason, TeamMember } from '../protocol.ts';
 
 /** A number of things: `1 change`, `3 changes`. */
 export function count(number: number, thing: string): string {
@@ -39,9 +39,12 @@ const ENDS: Record<StopReason, string> = {
 export function ended(reason: StopReason, message: string | null, tokens: { input: number; output: number; cost?: number | null } | null): string {
     const parts = [ENDS[reason] ?? 'Ended'];
     if (message) parts[0] += `: ${message}`;
-    if (tokens) parts.push(`${short(tokens.input)} tokens in, ${short(tokens.output)} out`);
-    const cost = money(tokens?.cost);
-    if (cost) parts.push(cost);
+    // A turn that got nowhere has used nothing worth a word.
+    if (tokens && tokens.input + tokens.output > 0) {
+        parts.push(`${short(tokens.input)} tokens in, ${short(tokens.output)} out`);
+        const cost = money(tokens.cost);
+        if (cost) parts.push(cost);
+    }
     return parts.join(' · ');
 }
 
@@ -51,4 +54,21 @@ export function place(ran: string | null | undefined, changes: number): string {
     if (ran === 'copy') return 'on a copy of the folder';
     if (ran === 'place') return 'on your files as they are on the disk';
     return '';
+}
+
+/** Who asks: a teammate by its name. */
+export function asker({ member }: { member?: string | null }): string {
+    return member || 'Ropewalk';
+}
+
+/** Who of the team does what, on one line; empty where nobody works. */
+export function team(members: readonly TeamMember[]): string {
+    const working = members.filter(({ state }) => state === 'working');
+    const words = working.map(({ name, task }) => (task === null ? name : `${name} #${task}`));
+    return words.length > 0 ? `Team: ${words.join(', ')}` : '';
+}
+
+/** Whose work a change is: `task #3, alice`; empty for the session's own. */
+export function madeBy({ members }: Pick<HunkInfo, 'members'>): string {
+    return (members ?? []).map(({ member, task }) => (task ? `task #${task}, ${member}` : member)).join(' and ');
 }

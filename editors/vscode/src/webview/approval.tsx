@@ -1,10 +1,11 @@
-// What waits for the user's answer. Pinned above the composer, so that nothing scrolls it away; buttons stand outside the scrolled
-// command. It never takes the focus.
+// What waits for the user's answer. Pinned above the composer, so that nothing scrolls it away; buttons, and what they
+// allow, stand outside the scrolled command. It never takes the focus.
 
 import { useState } from 'preact/hooks';
 import type { ApprovalAnswer } from '../protocol.ts';
 import { answers } from '../store/choices.ts';
 import type { Approval, TrustQuestion } from '../store/state.ts';
+import { asker } from '../store/words.ts';
 import { post } from './api.ts';
 import { Icon } from './icon.tsx';
 
@@ -22,16 +23,16 @@ function Question({ approval, more }: { approval: Approval; more: number }) {
     const answer = (how: ApprovalAnswer, why?: string) =>
         post({ type: 'approve', approval: approval.approval, answer: how, ...(why ? { words: why } : {}) });
     return (
-        <section class="approval" aria-label="Ropewalk asks">
+        <section class="approval" aria-label={`${asker(approval)} asks`}>
             <p class="head" role="alert">
-                <Icon name="shield" /> <strong>{approval.tool}</strong> {approval.agent ? `by ${approval.agent} ` : ''}· {approval.reason}
+                <Icon name="shield" /> {approval.member && <>{approval.member} asks: </>}<strong>{approval.tool}</strong> {approval.agent ? `by ${approval.agent} ` : ''}· {approval.reason}
                 {more > 0 && <span class="dim"> · {more} more</span>}
             </p>
             <div class="what" tabIndex={0} role="region" aria-label="What it would run">
                 {approval.unseen.length > 0 && <p class="dim">It won’t see what is unsaved in {approval.unseen.join(', ')}.</p>}
                 <pre>{approval.detail}</pre>
-                {approval.ruleWords && <p class="dim rule">{approval.always ? 'Session and Always allow' : 'Session allows'}: {approval.ruleWords}</p>}
             </div>
+            {approval.ruleWords && <p class="dim rule">{approval.always ? 'Session and Always allow' : 'Session allows'}: {approval.ruleWords}</p>}
             {isRefusing ? (
                 <form class="buttons" onSubmit={(event) => { event.preventDefault(); answer('refuse', words.trim()); }}>
                     <input aria-label="Why not? The model reads it" placeholder="why not? (may stay empty)" value={words} ref={(one) => one?.focus()}

@@ -9,7 +9,7 @@ import { type Change, type Item, Transcript } from '../store/items.ts';
 import { post } from './api.ts';
 import { Approvals } from './approval.tsx';
 import { Composer, type Completed } from './composer.tsx';
-import { Plan, Waiting } from './plan.tsx';
+import { Plan, Team, Waiting } from './plan.tsx';
 import { TranscriptView } from './transcript.tsx';
 
 /** How many items the webview holds: the host has the rest. */
@@ -17,7 +17,7 @@ const HELD = 400;
 
 const EMPTY: ChatHead = {
     title: '', mode: null, model: null, running: null, waiting: [], todos: [], cost: null, context: null,
-    approvals: [], trust: [], changed: [], problem: null, isStarting: true, offer: null,
+    approvals: [], trust: [], team: [], changed: [], problem: null, isStarting: true, offer: null,
 };
 
 const root = document.getElementById('root');
@@ -112,6 +112,7 @@ function App() {
             <TranscriptView items={[...page.transcript.items.values()]} hasEarlier={page.hasEarlier} head={head} />
             <div class="sr" aria-live="polite" role="status">{page.announced}</div>
             <Plan todos={head.todos} />
+            <Team members={head.team} />
             <Approvals approvals={head.approvals} trust={head.trust} />
             <Waiting head={head} />
             <Composer head={head} draft={page.draft} earlier={page.earlier} completed={page.completed} focus={page.focus} />

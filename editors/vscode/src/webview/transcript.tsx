@@ -16,21 +16,33 @@ const AT_END = 24;
 export function TranscriptView({ items, hasEarlier, head }: { items: Item[]; hasEarlier: boolean; head: ChatHead }) {
     const box = useRef<HTMLElement>(null);
     const follows = useRef(true);
+    const size = useRef('');
     const [isAway, setAway] = useState(false);
+    const follow = () => {
+        const { current } = box;
+        if (!follows.current || !current) return;
+        current.scrollTop = current.scrollHeight;
+        size.current = sizeOf(current);
+    };
     const scrolled = () => {
         const { current } = box;
         if (!current) return;
+        // Words wrap elsewhere in a bar of another width, and a question takes room from below: that is not the reader's doing.
+        if (follows.current && size.current !== sizeOf(current)) return follow();
         follows.current = current.scrollHeight - current.scrollTop - current.clientHeight < AT_END;
         setAway(!follows.current);
     };
-    useLayoutEffect(() => {
-        if (follows.current && box.current) box.current.scrollTop = box.current.scrollHeight;
-    });
+    useLayoutEffect(follow);
     useEffect(() => copyOnClick(box.current), []);
+    useEffect(() => {
+        const observer = new ResizeObserver(follow);
+        if (box.current) observer.observe(box.current);
+        return () => observer.disconnect();
+    }, []);
     const toEnd = () => {
         follows.current = true;
         setAway(false);
-        if (box.current) box.current.scrollTop = box.current.scrollHeight;
+        follow();
     };
     const nested = byThread(items);
     return (
@@ -53,6 +65,10 @@ export function TranscriptView({ items, hasEarlier, head }: { items: Item[]; has
             )}
         </div>
     );
+}
+
+function sizeOf({ scrollHeight, clientHeight, clientWidth }: HTMLElement): string {
+    return `${scrollHeight} ${clientHeight} ${clientWidth}`;
 }
 
 function byThread(items: readonly Item[]): Map<string, Item[]> {
@@ -178,6 +194,9 @@ function End({ item }: { item: Extract<Item, { kind: 'end' }> }) {
             <Icon name={item.reason === 'end_turn' ? 'check' : 'circle-slash'} /> <span>{item.text}</span>
             {item.canUndo && (
                 <button type="button" class="link" onClick={() => post({ type: 'undoTurn', turn: item.turn })}>Undo this turn</button>
+            )}
+            {item.reason === 'error' && /\bAPI key\b/.test(item.text) && (
+                <button type="button" class="link" onClick={() => post({ type: 'command', command: 'setKey' })}>Set API Key…</button>
             )}
         </div>
     );

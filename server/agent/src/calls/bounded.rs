@@ -1,7 +1,7 @@
 //! Bounds of results: of each by itself, and of all that one step gets, so that a step always fits the context. The whole of
 //! what is cut goes to a file.
 
-use super::call::Call;
+use super::call::ModelCall;
 use crate::turn::Turn;
 use ropewalk_protocol::Content;
 use ropewalk_tools::bounds::{NOTE_CHARS, bound};
@@ -14,12 +14,18 @@ use tokio::io::AsyncWriteExt;
 /// Characters for the line that tells of what was cut, beside the path of the whole.
 const SHORT_NOTE: usize = 160;
 
+/// The most bytes of words behind all results of a step.
+const MOST_BEHIND: usize = 32 << 10;
+
+/// The part of a step's room that they may take: one of so many.
+const BEHIND_PART: usize = 2;
+
 /// The least characters of a result that stay, whatever the others take.
 const LEAST: usize = 160;
 
 impl Turn {
     /// No result is longer than the bound and what tools add to it, whatever a tool does.
-    pub(super) async fn bounded(&self, call: &Call, mut output: ToolOutput) -> ToolOutput {
+    pub(super) async fn bounded(&self, call: &ModelCall, mut output: ToolOutput) -> ToolOutput {
         let bounds = Bounds { max_chars: self.tool_output() };
         let most = bounds.max_chars.saturating_add(2 * NOTE_CHARS);
         let words = output.content.first().is_some_and(Content::is_text);
@@ -36,29 +42,60 @@ impl Turn {
         output
     }
 
-    /// All results of a step share what the context has for them: the short ones stay whole, the others get the same.
-    pub(super) async fn share(&self, done: &mut [(Call, ToolOutput)]) {
+    /// Bytes of the context for all results of a step; none where nobody holds them to that.
+    fn step_bytes(&self) -> Option<usize> {
         let settings = self.parts.settings.get();
-        let Ok(model) = &settings.model else { return };
-        let most = self.conversation.context.step_bytes(&**model);
-        let Some(most) = most.filter(|_| settings.mechanisms.compaction) else { return };
+        let model = settings.model.as_ref().ok().filter(|_| settings.mechanisms.compaction)?;
+        self.conversation.context.step_bytes(&**model)
+    }
+
+    /// Words behind the results of a step, which take no more than their part of what the context has for them.
+    pub(super) async fn words_behind(&self, done: &[(ModelCall, ToolOutput)]) -> Vec<String> {
+        let most = self.step_bytes().map_or(MOST_BEHIND, |bytes| bytes / BEHIND_PART);
+        self.behind_results(done, most.min(MOST_BEHIND)).await
+    }
+
+    /// All results of a step share what the context has for them beside so many bytes: the short ones stay whole, the
+    /// others get the same.
+    pub(super) async fn share(&self, done: &mut [(ModelCall, ToolOutput)], taken: usize) {
+        let Some(most) = self.step_bytes() else { return };
+        let most = most.saturating_sub(taken);
         let lengths: Vec<usize> = done.iter().map(|(_, output)| sent(output.words())).collect();
         let Some(level) = level(&lengths, most) else { return };
-        for ((call, output), bytes) in done.iter_mut().zip(lengths) {
-            if bytes <= level {
-                continue;
-            }
-            let whole = self.keep_whole(call, output.words()).await;
-            let note = whole.as_ref().map_or(0, |file| file.as_os_str().len()) + SHORT_NOTE;
-            let chars = output.words().chars().count().saturating_mul(level) / bytes;
-            let max_chars = chars.saturating_sub(note).max(LEAST);
-            let words = bound(output.words(), Bounds { max_chars }, whole.as_deref()).to_string();
-            output.set_words(words);
+        for (call, output) in done.iter_mut() {
+            self.cut(call, output, level).await;
         }
     }
 
+    /// The same of one result, while those of the other calls are not known: an even share. For a step that is cut off.
+    pub(super) async fn even_share(
+        &self,
+        call: &ModelCall,
+        mut output: ToolOutput,
+        calls: usize,
+    ) -> ToolOutput {
+        if let Some(most) = self.step_bytes() {
+            self.cut(call, &mut output, most / calls.max(1)).await;
+        }
+        output
+    }
+
+    /// Cuts a result that takes more bytes than `level`.
+    async fn cut(&self, call: &ModelCall, output: &mut ToolOutput, level: usize) {
+        let bytes = sent(output.words());
+        if bytes <= level {
+            return;
+        }
+        let whole = self.keep_whole(call, output.words()).await;
+        let note = whole.as_ref().map_or(0, |file| file.as_os_str().len()) + SHORT_NOTE;
+        let chars = output.words().chars().count().saturating_mul(level) / bytes;
+        let max_chars = chars.saturating_sub(note).max(LEAST);
+        let words = bound(output.words(), Bounds { max_chars }, whole.as_deref()).to_string();
+        output.set_words(words);
+    }
+
     /// The file that has the whole of a result.
-    pub(crate) async fn keep_whole(&self, call: &Call, words: &str) -> Option<PathBuf> {
+    pub(crate) async fn keep_whole(&self, call: &ModelCall, words: &str) -> Option<PathBuf> {
         let folder = self.parts.outputs.as_ref()?;
         let file = folder.join(format!("{}.txt", call.id));
         // The file that the tool has kept has more than it has said.

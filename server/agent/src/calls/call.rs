@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 /// See the module.
 #[derive(Debug, Clone)]
-pub struct Call {
+pub struct ModelCall {
     pub(super) id: Arc<str>,
     pub(super) name: String,
     pub(super) input: ToolInput,
@@ -25,9 +25,9 @@ pub struct Call {
 }
 
 /// A call that was understood, and its tool.
-pub(crate) type Parsed = (Arc<dyn Tool>, tool::Call);
+pub(crate) type ParsedCall = (Arc<dyn Tool>, tool::Call);
 
-impl Call {
+impl ModelCall {
     /// The call's id, unique in its session.
     pub fn id(&self) -> &str {
         &self.id
@@ -56,15 +56,15 @@ impl Call {
     }
 
     /// The call that a block of a reply is, if it is one.
-    pub(crate) fn of(block: &Block) -> Option<Call> {
+    pub(crate) fn of(block: &Block) -> Option<ModelCall> {
         let Block::ToolUse { id, name, input } = block else { return None };
         let (name, input) = (name.clone(), input.clone());
-        Some(Call { id: id.as_str().into(), name, input, overlooked: None, files: Vec::new() })
+        Some(ModelCall { id: id.as_str().into(), name, input, overlooked: None, files: Vec::new() })
     }
 
     /// The same, whose input was read as [`read_loosely`] has said.
-    pub(crate) fn overlooking(self, overlooked: Option<String>) -> Call {
-        Call { overlooked, ..self }
+    pub(crate) fn overlooking(self, overlooked: Option<String>) -> ModelCall {
+        ModelCall { overlooked, ..self }
     }
 
     /// Key that is equal for equal calls.
@@ -96,7 +96,7 @@ impl Call {
         Some(first_line(input.get("command")?.as_str()?))
     }
 
-    pub(super) fn parse(&self, registry: &Registry) -> Result<Parsed, ToolOutput> {
+    pub(super) fn parse(&self, registry: &Registry) -> Result<ParsedCall, ToolOutput> {
         let refused = |error: CallError| ToolOutput::failed(error.to_string());
         let text = match &self.input {
             ToolInput::Json(input) => {
@@ -131,7 +131,7 @@ pub(crate) fn first_line(command: &str) -> String {
 /// The first lines of all commands of a history, by the ids of their calls.
 pub(crate) fn commands(history: &History) -> HashMap<Arc<str>, String> {
     let blocks = history.messages().flat_map(|message| &message.content);
-    let calls = blocks.filter_map(Call::of);
+    let calls = blocks.filter_map(ModelCall::of);
     calls.filter_map(|call| Some((call.id.clone(), call.command_line()?))).collect()
 }
 

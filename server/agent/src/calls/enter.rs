@@ -1,20 +1,20 @@
 //! Changes of a call on their way into the fork, and in auto mode into the user's text. What of them did not get there is
 //! said in the call's result.
 
-use crate::changes::{Merged, Origin, in_words};
+use crate::changes::{CallOrigin, MergeOutcome, in_words};
 use crate::interrupt::{Interrupt, Interrupted};
-use crate::session::parts::Parts;
+use crate::session::parts::SessionParts;
 use ropewalk_protocol::{Level, Mode};
 use ropewalk_tools::ToolOutput;
 use ropewalk_workspace::disk::FileError;
-use ropewalk_workspace::{HunkId, MergeReport, Place, Proposal, Selection, View};
+use ropewalk_workspace::{HunkId, HunkSelection, MergeReport, Place, Proposal, View};
 use std::sync::Arc;
 
-impl Parts {
+impl SessionParts {
     /// Takes in what a call proposes, and gives the files in which some of it had lost its place.
     pub(crate) async fn take_changes(
         &self,
-        origin: Origin,
+        origin: CallOrigin,
         view: &Arc<View>,
         output: &mut ToolOutput,
         interrupt: &Interrupt,
@@ -24,7 +24,7 @@ impl Parts {
             |proposal: &Proposal| Some((proposal.place.clone(), proposal.change.to()?.clone()));
         let moves: Vec<(Place, Place)> = proposals.iter().filter_map(moved).collect();
         let turn = origin.turn;
-        let Merged { report, hidden } = match &self.thread {
+        let MergeOutcome { report, hidden } = match &self.thread {
             Some(thread) => thread.files.merge(origin, view, proposals, output).await,
             None => self.changes.merge(origin, view, proposals).await,
         };
@@ -77,7 +77,7 @@ impl Parts {
         let changes = self.changes.clone();
         // A task of its own: an edit that is on its way is seen through, also when the user interrupts.
         let mut publishing =
-            tokio::spawn(async move { changes.publish(&Selection::Hunks(hunks)).await });
+            tokio::spawn(async move { changes.publish(&HunkSelection::Hunks(hunks)).await });
         let changes = self.changes.clone();
         let failed = match interrupt.or(&mut publishing).await {
             // Said in the result, which makes its notes unneeded.
@@ -118,15 +118,17 @@ fn say_what_is_left(report: &MergeReport, output: &mut ToolOutput) {
             "the file stays, because the place that its content was moved to was not taken in";
         output.fail(format_args!("{}: {words}", named(&report.stays)));
     }
-    let is_of_git = |error: &&FileError| matches!(error, FileError::OfGit { .. });
-    let (of_git, unread): (Vec<_>, Vec<_>) = report.refused.iter().partition(is_of_git);
+    let is_nobodys = |error: &&FileError| {
+        matches!(error, FileError::OfGit { .. } | FileError::OfConversation { .. })
+    };
+    let (nobodys, unread): (Vec<_>, Vec<_>) = report.refused.iter().partition(is_nobodys);
     if !unread.is_empty() {
         let why: Vec<String> = unread.iter().map(ToString::to_string).collect();
         output
             .fail(format_args!("{}: it could not be read, so it was left unchanged", named(&why)));
     }
-    if !of_git.is_empty() {
-        let why: Vec<String> = of_git.iter().map(ToString::to_string).collect();
+    if !nobodys.is_empty() {
+        let why: Vec<String> = nobodys.iter().map(ToString::to_string).collect();
         output.fail(named(&why));
     }
     if !report.conflicts.is_empty() {

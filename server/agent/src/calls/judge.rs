@@ -1,8 +1,8 @@
 //! May this call run? Policy's word, and the user's where it is wanted.
 //!
-//! What policy says of a call is `ropewalk_tools::policy`'s; here is the waiting, and the audit of it all.
+//! Policy itself is `ropewalk_tools::policy`'s; here is the waiting, and the audit of it all.
 
-use super::{Call, interrupted};
+use super::{ModelCall, interrupted};
 use crate::approvals::Approvals;
 use crate::audit::Audit;
 use crate::interrupt::Interrupted;
@@ -11,9 +11,8 @@ use ropewalk_protocol::{Approval, Event, Resolution, Verdict};
 use ropewalk_text::plain::{plain, plain_line};
 use ropewalk_tools::bash::unseen_files;
 use ropewalk_tools::bounds::{PREVIEW_CHARS, preview};
-use ropewalk_tools::danger::dangerous;
 use ropewalk_tools::policy::without_keys;
-use ropewalk_tools::{CallSummary, Decision, Offer, Reach, Rule, Ruling, ToolOutput, tool};
+use ropewalk_tools::{Access, CallSummary, Decision, GrantOffer, Rule, Ruling, ToolOutput, tool};
 use ropewalk_tools::{decide, named_paths};
 use ropewalk_workspace::View;
 use std::sync::{Arc, PoisonError};
@@ -31,10 +30,10 @@ impl Turn {
     /// Ok when the call may run, with how far it may reach and the name in it that may hold secrets; else its result.
     pub(super) async fn judge(
         &self,
-        call: &Call,
+        call: &ModelCall,
         parsed: &tool::Call,
         view: &Arc<View>,
-    ) -> Result<(Reach, Option<String>), ToolOutput> {
+    ) -> Result<(Access, Option<String>), ToolOutput> {
         let (mut ruling, reach) = self.ruling(parsed, view).await?;
         let mut verdict = None;
         let mut judged = match &ruling.decision {
@@ -65,14 +64,14 @@ impl Turn {
             verdict,
             secret: ruling.secret.clone(),
         });
-        let reach = Reach { secrets: ruling.secret.is_some(), ..reach };
+        let reach = Access { secrets: ruling.secret.is_some(), ..reach };
         judged.map(|()| (reach, ruling.secret))
     }
 
     /// Asks the user and waits: what was said, for the audit, and the result if it may not run.
     async fn ask_user(
         &self,
-        call: &Call,
+        call: &ModelCall,
         parsed: &tool::Call,
         view: &View,
         ruling: &Ruling,
@@ -126,7 +125,7 @@ impl Turn {
     }
 
     /// Keeps the user's reason: it is to outlive the result that has it too.
-    fn note_refusal(&self, call: &Call, parsed: &tool::Call, words: &str) {
+    fn note_refusal(&self, call: &ModelCall, parsed: &tool::Call, words: &str) {
         let about = preview(subject(parsed), PREVIEW_CHARS);
         let words = format!("(refusing {} {about}) {words}", call.name);
         let words = self.parts.settings.keys().redact(&words).into_owned();
@@ -135,10 +134,10 @@ impl Turn {
 
     fn approval(
         &self,
-        call: &Call,
+        call: &ModelCall,
         parsed: &tool::Call,
         view: &View,
-        (offer, reason): (Option<&Offer>, &str),
+        (offer, reason): (Option<&GrantOffer>, &str),
         always: bool,
     ) -> Approval {
         let runs = parsed.subject.command.is_some() && !self.parts.runner.info().mode.sees_fork();
@@ -158,8 +157,13 @@ impl Turn {
     }
 
     /// Allows what is offered for as long as the user said: what was done then, for the audit.
-    async fn grant(&self, offer: Option<&Offer>, lasting: Verdict, always: bool) -> &'static str {
-        let Some(Offer { rule, .. }) = offer else {
+    async fn grant(
+        &self,
+        offer: Option<&GrantOffer>,
+        lasting: Verdict,
+        always: bool,
+    ) -> &'static str {
+        let Some(GrantOffer { rule, .. }) = offer else {
             self.warn("Allowed this once: no rule can stand for that call.".to_owned());
             return "once";
         };
@@ -191,25 +195,24 @@ impl Turn {
         "session"
     }
 
-    /// What policy says, by where the call's paths lead now and with all that the user has allowed so far.
+    /// Asks policy, by where the call's paths lead now and with all that the user has allowed so
+    /// far.
     async fn ruling(
         &self,
         call: &tool::Call,
         view: &Arc<View>,
-    ) -> Result<(Ruling, Reach), ToolOutput> {
+    ) -> Result<(Ruling, Access), ToolOutput> {
         let (tool, effect, subject) = (call.tool.clone(), call.effect, call.subject.clone());
         let (parts, view) = (self.parts.clone(), view.clone());
         let judge = move || {
             let paths = named_paths(&subject, &view);
-            let reach = Reach::of(&subject, &view, &parts.runner.info());
-            // The mode and the rules may change while a command is read for the first time.
-            subject.command.as_deref().map(dangerous);
+            let reach = Access::of(&subject, &view, &parts.runner.info());
             let (settings, granted) = (parts.settings.get(), parts.approvals.granted());
             let call = CallSummary { tool: &tool, effect, subject: &subject };
             let ruling = decide(call, &paths, &reach, settings.mode, &settings.rules, &granted);
             (ruling, reach)
         };
-        // A command that is hard to read may take seconds, which an interrupt does not wait for.
+        // Looking paths up may take long on a slow disk, which an interrupt does not wait for.
         let judged = self.or_interrupted(tokio::task::spawn_blocking(judge)).await;
         judged.map_err(|Interrupted| interrupted())?.map_err(|error| {
             tracing::error!(%error, "a call could not be judged");
@@ -238,7 +241,7 @@ impl Turn {
     }
 }
 
-/// What a call would do, whole.
+/// Text of the whole call, as the user is asked about it.
 fn subject(call: &tool::Call) -> &str {
     call.subject.command.as_deref().unwrap_or(&call.subject.title)
 }
@@ -247,9 +250,9 @@ fn denied(text: &str) -> ToolOutput {
     ToolOutput::failed(text)
 }
 
-fn nobody_to_ask(reason: &str, offer: Option<&Offer>) -> ToolOutput {
+fn nobody_to_ask(reason: &str, offer: Option<&GrantOffer>) -> ToolOutput {
     let how = match offer.filter(|offer| offer.always) {
-        Some(Offer { rule, .. }) => format!(
+        Some(GrantOffer { rule, .. }) => format!(
             "; run again with --allow '{}' (that is for the user to do)",
             rule.to_string().replace('\'', r"'\''")
         ),

@@ -1,5 +1,5 @@
-//! What a running command prints, on its way to the front end: in pieces that come no oftener than somebody can
-//! read, without what only a terminal understands, and not without end.
+//! Output of a running command on its way to the front end: in pieces that somebody can read in
+//! time, without terminal codes, and bounded.
 //!
 //! The whole goes to the call's output file, which is the runner's; the result is the tool's.
 
@@ -25,15 +25,15 @@ const LONGEST_ESCAPE: usize = 64;
 
 /// See the module. Once it is dropped, the last piece is shown.
 pub(crate) struct Printed {
-    buffer: Arc<Mutex<Buffer>>,
-    show: Arc<Show>,
+    buffer: Arc<Mutex<PrintedBuffer>>,
+    show: Arc<ShowOutput>,
     wake: mpsc::Sender<()>,
 }
 
-type Show = dyn Fn(String) + Send + Sync;
+type ShowOutput = dyn Fn(String) + Send + Sync;
 
 #[derive(Default)]
-struct Buffer {
+struct PrintedBuffer {
     waiting: String,
     /// How many bytes were left out of what waits.
     left_out: usize,
@@ -44,8 +44,8 @@ struct Buffer {
 impl Printed {
     /// Shows pieces by `show`, which must not block.
     pub(crate) fn new(show: impl Fn(String) + Send + Sync + 'static) -> Self {
-        let show: Arc<Show> = Arc::new(show);
-        let buffer: Arc<Mutex<Buffer>> = Arc::default();
+        let show: Arc<ShowOutput> = Arc::new(show);
+        let buffer: Arc<Mutex<PrintedBuffer>> = Arc::default();
         let (wake, mut woken) = mpsc::channel(1);
         let (waiting, shows) = (buffer.clone(), show.clone());
         tokio::spawn(async move {
@@ -71,7 +71,7 @@ impl Printed {
     }
 }
 
-fn show_piece(buffer: &Mutex<Buffer>, show: &Show, is_last: bool) {
+fn show_piece(buffer: &Mutex<PrintedBuffer>, show: &ShowOutput, is_last: bool) {
     // Shown under the lock, so that pieces keep their order.
     let mut buffer = lock(buffer);
     if let Some(piece) = buffer.take(is_last) {
@@ -79,7 +79,7 @@ fn show_piece(buffer: &Mutex<Buffer>, show: &Show, is_last: bool) {
     }
 }
 
-impl Buffer {
+impl PrintedBuffer {
     fn push(&mut self, text: &str) {
         if self.is_full {
             return;
@@ -143,7 +143,7 @@ mod tests {
     use super::*;
 
     fn pieces(pushed: &[&str]) -> Vec<String> {
-        let mut buffer = Buffer::default();
+        let mut buffer = PrintedBuffer::default();
         let mut pieces = Vec::new();
         for text in pushed {
             buffer.push(text);

@@ -1,9 +1,9 @@
 //! Branches of the session's fork, in which subagents work until their changes come back.
 
-use super::{Changes, Merged, Origin};
+use super::{CallOrigin, Changes, MergeOutcome};
 use ropewalk_workspace::entry::Maker;
 use ropewalk_workspace::fork::synced;
-use ropewalk_workspace::{Branch, Proposal, View};
+use ropewalk_workspace::{Branch, MergeReport, Proposal, View};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 impl Changes {
@@ -18,11 +18,11 @@ impl Changes {
         self.apart(branch).await
     }
 
-    /// Brings a branch to what is pending now. Gives its view, and the files in which its work has lost its place.
+    /// Brings a branch to what is pending now. Gives its view, and what of its work was left out.
     pub(crate) async fn follow(
         self: &Arc<Self>,
         branch: &Arc<Mutex<Branch>>,
-    ) -> (View, Vec<String>) {
+    ) -> (View, MergeReport) {
         self.editor.barrier().await;
         let branch = branch.clone();
         let following = move |changes: &Self| {
@@ -31,7 +31,7 @@ impl Changes {
             let fork = synced(workspace, changes, |fork, _| fork.clone());
             let mut branch = locked(&branch);
             let report = branch.follow(workspace, fork);
-            (branch.fork().view(workspace.snapshot()), report.conflicts)
+            (branch.fork().view(workspace.snapshot()), report)
         };
         self.apart(following).await
     }
@@ -40,10 +40,10 @@ impl Changes {
     pub(crate) async fn merge_into(
         self: &Arc<Self>,
         branch: &Arc<Mutex<Branch>>,
-        origin: Origin,
+        origin: CallOrigin,
         view: &Arc<View>,
         mut proposals: Vec<Proposal>,
-    ) -> Merged {
+    ) -> MergeOutcome {
         let (branch, view) = (branch.clone(), view.clone());
         let merging = move |changes: &Self| {
             let hidden = changes.without_hidden(&view, &mut proposals);
@@ -51,7 +51,7 @@ impl Changes {
             let mut branch = locked(&branch);
             let (fork, workspace) = (branch.fork(), &changes.workspace);
             let report = fork.merge(workspace, &view, origin.turn, &maker, proposals);
-            Merged { report, hidden }
+            MergeOutcome { report, hidden }
         };
         self.apart(merging).await
     }

@@ -8,8 +8,8 @@ use ropewalk_text::Text;
 use ropewalk_workspace::{FileState, Proposal, ProposedChange, View};
 use std::ops::Range;
 
-/// Whether `[key]` stands in `text` in this range, or reaches into it. The user may wait for an edit of a large file,
-/// so the rest of the text is left alone.
+/// True if `[key]` stands in `text` in this range, or reaches into it. The rest of the text is left
+/// alone: the user may wait for an edit of a large file.
 fn has_redacted(text: &Text, range: Range<usize>) -> bool {
     let end = range.end.saturating_add(REDACTED.len()).min(text.len());
     text.slice(range.start.saturating_sub(REDACTED.len())..end).contains(REDACTED)

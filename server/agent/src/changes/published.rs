@@ -5,7 +5,7 @@ use crate::shown::{MOST_TEXT, MOST_TEXTS, text_range, written_length};
 use ropewalk_model::Keys;
 use ropewalk_protocol::{ChangeKind, Event, PublishedHunk, TextRange};
 use ropewalk_text::Text;
-use ropewalk_workspace::ledger::{Left, Published, PublishedFile, Stood};
+use ropewalk_workspace::ledger::{FileAfter, FileBefore, Published, PublishedFile};
 use ropewalk_workspace::{DocId, FileState, HunkId, Snapshot, View, Workspace};
 use std::collections::{BTreeMap, HashSet};
 
@@ -115,7 +115,7 @@ impl Placing<'_> {
                 }
             };
             let old = match &file.before {
-                Some(Stood::File { bytes, .. }) if kind == ChangeKind::Delete => {
+                Some(FileBefore::File { bytes, .. }) if kind == ChangeKind::Delete => {
                     std::str::from_utf8(bytes).ok().map(str::to_owned)
                 }
                 None => Some(String::new()),
@@ -149,8 +149,10 @@ impl Placing<'_> {
 
 fn kind(file: &PublishedFile) -> ChangeKind {
     match (&file.before, &file.after) {
-        (_, Some(Left::Link { .. })) | (Some(Stood::Link { .. }), Some(_)) => ChangeKind::Link,
-        (_, Some(Left::Mode { .. })) => ChangeKind::Mode,
+        (_, Some(FileAfter::Link { .. })) | (Some(FileBefore::Link { .. }), Some(_)) => {
+            ChangeKind::Link
+        }
+        (_, Some(FileAfter::Mode { .. })) => ChangeKind::Mode,
         (None, _) => ChangeKind::Create,
         (Some(_), None) => ChangeKind::Delete,
         (Some(_), Some(_)) => ChangeKind::Binary,

@@ -1,18 +1,18 @@
 //! The user's decisions about pending hunks, but for accepting them.
 
 use super::Changes;
-use ropewalk_workspace::{Hunk, HunkId, Selection};
+use ropewalk_workspace::{Hunk, HunkId, HunkSelection};
 
 impl Changes {
     /// The hunks that a selection means now.
-    pub(crate) fn select(&self, selection: &Selection) -> Vec<HunkId> {
+    pub(crate) fn select(&self, selection: &HunkSelection) -> Vec<HunkId> {
         self.state().fork.select(selection)
     }
 
     /// Takes pending hunks out. Gives how many, or why none.
     pub(crate) fn reject(
         &self,
-        selection: &Selection,
+        selection: &HunkSelection,
         reason: Option<&str>,
     ) -> Result<usize, &'static str> {
         let mut state = self.state();
@@ -54,12 +54,12 @@ impl Changes {
     }
 
     /// A selection as people read it.
-    pub(crate) fn in_words(&self, selection: &Selection) -> String {
+    pub(crate) fn in_words(&self, selection: &HunkSelection) -> String {
         let ids = match selection {
-            Selection::Hunks(ids) => ids,
-            Selection::File(doc) => return self.workspace.shown(doc),
-            Selection::Turn(turn) => return format!("turn {turn}"),
-            Selection::All => return "everything".to_owned(),
+            HunkSelection::Hunks(ids) => ids,
+            HunkSelection::File(doc) => return self.workspace.shown(doc),
+            HunkSelection::Turn(turn) => return format!("turn {turn}"),
+            HunkSelection::All => return "everything".to_owned(),
         };
         let mut hunks = self.state().fork.hunks();
         hunks.retain(|hunk| hunk.parts.iter().any(|part| ids.contains(part)));

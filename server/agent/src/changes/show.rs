@@ -8,7 +8,7 @@ use ropewalk_protocol::{Event, HunkInfo, Level};
 use ropewalk_tools::policy::TrustedFiles;
 use ropewalk_workspace::fork::{Answers, HunkPlaces, synced_by};
 use ropewalk_workspace::publish::PublishReport;
-use ropewalk_workspace::state::Kept;
+use ropewalk_workspace::state::SavedState;
 use ropewalk_workspace::{DisplacedChange, DocId, Fork, Hunk};
 use std::sync::{Arc, PoisonError};
 use tokio::task::spawn_blocking;
@@ -80,7 +80,7 @@ impl Changes {
             |state, _| {
                 let state = &mut **state;
                 let looked = self.note(&state.fork);
-                self.record(state, Kept::record_promptly);
+                self.record(state, SavedState::record_promptly);
                 let published = state.published.take_new(&self.workspace, &self.session);
                 (looked, state.commands.clone(), published)
             },

@@ -13,7 +13,7 @@ pub(super) struct ToldPublished {
 }
 
 impl ToldPublished {
-    /// Those that the ledger has now count as told.
+    /// Counts as told all that the ledger has now.
     pub(super) fn all(workspace: &Workspace, session: &str) -> Self {
         let mut told = Self::default();
         told.take_new(workspace, session);

@@ -2,7 +2,7 @@
 //!
 //! Only a client with our plugin tells its diagnostics.
 
-use crate::session::parts::Parts;
+use crate::session::parts::SessionParts;
 use ropewalk_workspace::{DocId, Editor};
 use std::collections::HashMap;
 use std::fmt;
@@ -33,11 +33,11 @@ impl fmt::Display for ErrorLine {
 }
 
 /// An error wherever its line has moved: the document, and what is said.
-type Key = (DocId, String);
+type ErrorKey = (DocId, String);
 
 /// Errors that were there before, with how often. Empty where nobody tells them, or not in time.
 #[derive(Clone, Default)]
-pub(super) struct Baseline(Arc<Mutex<HashMap<Key, usize>>>);
+pub(super) struct Baseline(Arc<Mutex<HashMap<ErrorKey, usize>>>);
 
 impl Baseline {
     /// Asks the editor, beside everything else.
@@ -59,7 +59,7 @@ impl Baseline {
         baseline
     }
 
-    fn counts(&self) -> HashMap<Key, usize> {
+    fn counts(&self) -> HashMap<ErrorKey, usize> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
@@ -74,7 +74,7 @@ fn read(told: &str) -> impl Iterator<Item = (DocId, &str, &str)> {
 }
 
 /// Errors that are new in what the turn has brought into the user's text; None where nobody tells them.
-pub(super) async fn new_errors(parts: &Parts, before: &Baseline) -> Option<Vec<ErrorLine>> {
+pub(super) async fn new_errors(parts: &SessionParts, before: &Baseline) -> Option<Vec<ErrorLine>> {
     let (published, last) = parts.changes.published();
     let editor = parts.changes.editor();
     if !editor.gives_diagnostics() {

@@ -1,11 +1,11 @@
 //! `verify`: the user's own command over the fork, once more for each change. What it writes is dropped.
 
 use crate::calls::Printed;
-use crate::session::parts::Parts;
+use crate::session::parts::SessionParts;
 use ropewalk_protocol::{CallId, Event, Level};
 use ropewalk_tools::bounds::{PREVIEW_CHARS, preview};
 use ropewalk_tools::runner::Command;
-use ropewalk_tools::{Bounds, Context, Grant, Progress, Reach, ToolOutput};
+use ropewalk_tools::{Access, Bounds, Context, Grant, Progress, ToolOutput};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -43,7 +43,7 @@ impl Verified {
 }
 
 /// Runs it over what `turn` has made, unless there is none, or commands would change the disk. `run` tells its runs apart.
-pub(super) async fn verify(parts: &Parts, turn: u64, run: u32) -> Option<Verified> {
+pub(super) async fn verify(parts: &SessionParts, turn: u64, run: u32) -> Option<Verified> {
     let settings = parts.settings.get();
     let command = settings.verify.clone()?;
     let view = Arc::new(parts.changes.view().await);
@@ -61,7 +61,7 @@ pub(super) async fn verify(parts: &Parts, turn: u64, run: u32) -> Option<Verifie
     let (hides, secrets) = (parts.settings.hides(), parts.settings.secrets());
     let context = Context {
         bounds: Bounds { max_chars: TAKEN },
-        grant: Grant { reach: Reach { mode, ..Reach::default() }, hides, secrets },
+        grant: Grant { reach: Access { mode, ..Access::default() }, hides, secrets },
         progress: Progress::new(move |text| showing.push(text)),
         ..Context::new(call.clone(), turn, view)
     };
@@ -92,7 +92,7 @@ pub(super) async fn verify(parts: &Parts, turn: u64, run: u32) -> Option<Verifie
     Some(verified)
 }
 
-fn judged(parts: &Parts, command: String, output: &ToolOutput) -> Verified {
+fn judged(parts: &SessionParts, command: String, output: &ToolOutput) -> Verified {
     let unknown = |why: &str| {
         let message = format!("`verify` says nothing of these changes: {why} (`{command}`).");
         parts.changes.notice_once(Level::Warning, NAME, message);
@@ -113,7 +113,7 @@ fn judged(parts: &Parts, command: String, output: &ToolOutput) -> Verified {
     }
 }
 
-fn shown_output(parts: &Parts, turn: u64, call: &CallId) -> Arc<Printed> {
+fn shown_output(parts: &SessionParts, turn: u64, call: &CallId) -> Arc<Printed> {
     let (events, call) = (parts.events.clone(), call.clone());
     Arc::new(Printed::new(move |text| {
         events.tell(Event::ToolOutput { turn, call: call.clone(), text });

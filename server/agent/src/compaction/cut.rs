@@ -4,6 +4,7 @@
 //! it has not seen: that stays whatever it takes.
 
 use crate::calls::bounded::sent;
+use crate::context::IMAGE;
 use crate::history::tail::CompactedTail;
 use ropewalk_model::{Block, Message, Role, ToolInput};
 use ropewalk_protocol::Content;
@@ -53,8 +54,8 @@ fn last_of_model(messages: &[&Message]) -> Option<usize> {
     messages.iter().rposition(|message| message.role == Role::Assistant)
 }
 
-/// What follows the model's `last` message, and before it as many whole steps as fit, in which all results but the last few
-/// give way to a line. O(what stays).
+/// Keeps the messages from the model's `last` on, and as many whole steps before as fit. All but
+/// the last few results give way to a line. O(what stays).
 fn with_earlier_steps(messages: &[&Message], last: usize, most: usize) -> CompactedTail {
     let (mut from, mut used) = (last, 0);
     let mut whole: usize = messages.iter().skip(last).map(|message| results(message)).sum();
@@ -92,7 +93,11 @@ pub(super) fn is_possible(messages: &[&Message]) -> bool {
 pub(super) fn bytes(block: &Block) -> usize {
     /// Bytes around a block.
     const AROUND: usize = 60;
-    let texts = |content: &[Content]| content.iter().map(|part| sent(&part.briefly())).sum();
+    let of = |part: &Content| match part {
+        Content::Image { .. } => IMAGE,
+        part => sent(&part.briefly()),
+    };
+    let texts = |content: &[Content]| content.iter().map(of).sum();
     AROUND
         + match block {
             Block::Thinking { thinking, signature } => sent(thinking) + signature.len(),

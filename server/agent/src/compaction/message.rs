@@ -3,12 +3,14 @@
 use super::cut::Squeeze;
 use crate::calls::bounded::sent;
 use crate::journal::past::UserWords;
-use crate::session::parts::Parts;
+use crate::prompt::PLAN;
+use crate::reads::KnownFiles;
+use crate::session::parts::SessionParts;
 use ropewalk_model::{Block, Message, Role, ToolInput};
+use ropewalk_protocol::Mode;
 use ropewalk_protocol::content::briefly;
 use ropewalk_tools::bounds::{Bounds, bound};
 use ropewalk_tools::runner::BackgroundState;
-use ropewalk_workspace::DocId;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
@@ -18,8 +20,10 @@ const NAMES: usize = 40;
 
 const GO_ON: &str = "Go on with Next. What is decided is decided; repeat nothing that failed.";
 
+const PROMPT_FIRST: &str = "The user's new request below comes first. What is decided is decided; repeat nothing that failed.";
+
 /// Parts of the message.
-pub(super) struct Beginning<'a> {
+pub(super) struct MessageParts<'a> {
     pub(super) transcript: Option<&'a Path>,
     /// Words that say who the model is, where the session's system prompt is not all.
     pub(super) identity: Option<&'a str>,
@@ -29,11 +33,21 @@ pub(super) struct Beginning<'a> {
     pub(super) summary: &'a str,
     /// Facts that a session knows by itself.
     pub(super) state: &'a str,
-    /// True if no turn waits to go on.
-    pub(super) is_idle: bool,
+    pub(super) next: NextTask,
 }
 
-impl Beginning<'_> {
+/// Task of the model behind the message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum NextTask {
+    /// It waits: no turn runs.
+    Nothing,
+    /// It goes on with its task.
+    Task,
+    /// It reads a prompt that it has not seen, which stands whole behind the message.
+    Prompt,
+}
+
+impl MessageParts<'_> {
     /// The message's text.
     pub(super) fn text(&self, squeeze: Squeeze) -> String {
         let is_halved = squeeze >= Squeeze::Halves;
@@ -56,9 +70,11 @@ impl Beginning<'_> {
         if !self.state.is_empty() {
             let _ = write!(out, "\n{}", self.state);
         }
-        if !self.is_idle {
-            let _ = write!(out, "\n{GO_ON}\n");
-        }
+        let _ = match self.next {
+            NextTask::Nothing => Ok(()),
+            NextTask::Task => write!(out, "\n{GO_ON}\n"),
+            NextTask::Prompt => write!(out, "\n{PROMPT_FIRST}\n"),
+        };
         out
     }
 }
@@ -95,21 +111,22 @@ fn own_words(words: &[UserWords], most: usize) -> String {
 }
 
 /// Facts that a session knows by itself: files read, changes that wait, commands in the background, skills.
-pub(super) fn state<'a>(
-    parts: &Parts,
-    mut reads: impl Iterator<Item = &'a DocId>,
-    skills: &str,
-) -> String {
+pub(super) fn state(parts: &SessionParts, reads: &KnownFiles, skills: &str) -> String {
     let mut out = String::new();
+    if parts.settings.get().mode == Mode::Plan {
+        out.push_str(PLAN);
+    }
     let todos = parts.todos.list();
-    if todos.open() > 0 {
+    // The session's todos are not a subagent's.
+    if parts.thread.is_none() && todos.open() > 0 {
         let _ = writeln!(out, "Todos:\n{todos}");
     }
     // A name is looked up on the disk: only those that are told are.
-    let read: Vec<String> =
-        reads.by_ref().take(NAMES).map(|doc| parts.workspace.shown(doc)).collect();
+    let (latest, more) = reads.latest(NAMES);
+    let mut read: Vec<String> = latest.into_iter().map(|doc| parts.workspace.shown(doc)).collect();
+    read.sort_unstable();
     if !read.is_empty() {
-        let _ = writeln!(out, "Files read or changed: {}", named(&read, reads.count()));
+        let _ = writeln!(out, "Files read or changed: {}", named(&read, more));
     }
     let mut waits: BTreeMap<String, usize> = BTreeMap::new();
     // A subagent's own changes wait for nobody yet, and those of the session are not its.
@@ -193,22 +210,23 @@ mod tests {
     #[test]
     fn nothing_is_said_of_going_on_when_no_turn_waits() {
         let words = words(&["do it"]);
-        let beginning = |is_idle| Beginning {
+        let beginning = |next| MessageParts {
             transcript: Some(Path::new("/o/t.md")),
             identity: None,
             words: &words,
             most_words: 100,
             summary: "**Goal**: it",
             state: "Files read or changed: a.rs\n",
-            is_idle,
+            next,
         };
-        let text = beginning(false).text(Squeeze::Steps);
+        let text = beginning(NextTask::Task).text(Squeeze::Steps);
         assert_eq!(
             text,
             "[Conversation compressed. Transcript: /o/t.md]\n\nThe user's own words:\n- do it\n\n<summary>\n**Goal**: \
              it\n</summary>\n\nFiles read or changed: a.rs\n\nGo on with Next. What is decided is decided; repeat nothing \
              that failed.\n"
         );
-        assert!(!beginning(true).text(Squeeze::Steps).contains("Go on"));
+        assert!(!beginning(NextTask::Nothing).text(Squeeze::Steps).contains("Go on"));
+        assert!(beginning(NextTask::Prompt).text(Squeeze::Steps).contains("request below"));
     }
 }

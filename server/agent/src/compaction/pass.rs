@@ -1,8 +1,8 @@
 //! One compaction, from the look at what there is to the history that replaces it.
 
-use super::ask::{Author, Summary, summary};
+use super::ask::{ConversationSummary, SummaryAuthor, summary};
 use super::cut::{Squeeze, is_possible, tail};
-use super::message::{Beginning, state, transcript};
+use super::message::{MessageParts, NextTask, state, transcript};
 use super::room::Load;
 use super::skills::{self, KeptSkills};
 use crate::calls::bounded::write_whole;
@@ -10,8 +10,8 @@ use crate::conversation::Conversation;
 use crate::history::tail::CompactedTail;
 use crate::hooks::Ended;
 use crate::journal::record::Record;
-use crate::session::parts::Parts;
-use ropewalk_model::{Block, Message};
+use crate::session::parts::SessionParts;
+use ropewalk_model::{Block, Message, Role};
 use ropewalk_protocol::{CompactionCause, Event, Level, StopReason};
 use std::borrow::Cow;
 use std::path::PathBuf;
@@ -46,7 +46,7 @@ struct Compacted {
 /// Compacts a conversation. Dropped before it is done, it has changed nothing. The error ends the turn: what is left does
 /// not fit either.
 pub(crate) async fn compact(
-    parts: &Arc<Parts>,
+    parts: &Arc<SessionParts>,
     conversation: &mut Conversation,
     occasion: Occasion,
 ) -> Result<(), Ended> {
@@ -69,22 +69,31 @@ pub(crate) async fn compact(
     let last = tails.iter().map(|(_, tail)| tail.kept).min().unwrap_or_default();
     let count = messages.len() - last;
     let focus = occasion.focus.as_deref();
-    let summary = summary(parts, conversation, &load, (count, focus)).await;
+    let summary = summary(parts, conversation, &load, (count, focus)).await?;
     let transcript = keep_transcript(parts, conversation, count).await;
     let skills = skills::kept(parts, conversation, &load, view).await;
-    let state = state(parts, conversation.reads.keys(), &skills.words);
+    let state = state(parts, &conversation.reads, &skills.words);
     let material = (&summary, transcript, &*state, tails);
-    let identity = parts.thread.as_ref().map(|thread| &*thread.identity);
-    let compacted = fitting(conversation, &load, material, (&occasion, identity));
+    let identity = match &parts.thread {
+        Some(thread) => Some(thread.identity.clone()),
+        None => parts.settings.get().facts.identity.clone(),
+    };
+    let compacted = fitting(conversation, &load, material, (&occasion, identity.as_deref()));
     let compacted = compacted.map_err(|tokens| full(conversation, &load, tokens))?;
     let before = load.request;
     enter(conversation, compacted, skills, before);
     let after = Load::of(parts, conversation).map_or(0, |load| load.request);
     let by = match summary.by {
-        Author::Model => load.model.name().to_owned(),
-        Author::List => "ropewalk".to_owned(),
+        SummaryAuthor::Model => load.model.name().to_owned(),
+        SummaryAuthor::List => "ropewalk".to_owned(),
     };
     parts.events.tell(Event::Compacted { turn, before, after, by });
+    if summary.by == SummaryAuthor::List {
+        parts.events.warn(format!(
+            "{} gave no summary, so a list of the calls stands in its place.",
+            load.model.name()
+        ));
+    }
     Ok(())
 }
 
@@ -93,7 +102,7 @@ fn fitting(
     conversation: &Conversation,
     load: &Load,
     (summary, transcript, state, tails): (
-        &Summary,
+        &ConversationSummary,
         Option<PathBuf>,
         &str,
         [(Squeeze, CompactedTail); 4],
@@ -102,14 +111,21 @@ fn fitting(
 ) -> Result<Compacted, u64> {
     let room = load.room();
     let most_words = conversation.context.bytes_of(&*load.model, room.context / WORDS_PART);
-    let beginning = Beginning {
+    let next = next(conversation, occasion);
+    let turn = conversation.turns.last().map_or(0, |mark| mark.turn);
+    // A prompt that is still to be read stands behind the message.
+    let words = match (next, conversation.words.split_last()) {
+        (NextTask::Prompt, Some((last, earlier))) if last.turn == turn => earlier,
+        _ => &conversation.words,
+    };
+    let beginning = MessageParts {
         transcript: transcript.as_deref(),
         identity,
-        words: &conversation.words,
+        words,
         most_words,
         summary: &summary.text,
         state,
-        is_idle: occasion.is_idle,
+        next,
     };
     let mut shortest = u64::MAX;
     // A server's bound is known by an estimate alone: the shortest is tried, if it is much shorter.
@@ -137,6 +153,18 @@ fn fitting(
     Err(shortest)
 }
 
+/// The model's task once the conversation is compacted.
+fn next(conversation: &Conversation, occasion: &Occasion) -> NextTask {
+    let is_result = |block: &Block| matches!(block, Block::ToolResult { .. });
+    let is_prompt =
+        |message: &Message| message.role == Role::User && !message.content.iter().any(is_result);
+    match conversation.messages().next_back() {
+        _ if occasion.is_idle => NextTask::Nothing,
+        Some(last) if is_prompt(last) => NextTask::Prompt,
+        _ => NextTask::Task,
+    }
+}
+
 /// Journals the new history and puts it in the place of the old one.
 fn enter(conversation: &mut Conversation, compacted: Compacted, skills: KeptSkills, before: u64) {
     let Compacted { text, tail, tokens } = compacted;
@@ -156,7 +184,7 @@ fn enter(conversation: &mut Conversation, compacted: Compacted, skills: KeptSkil
 
 /// Writes what is cut where it can be looked up.
 async fn keep_transcript(
-    parts: &Parts,
+    parts: &SessionParts,
     conversation: &Conversation,
     count: usize,
 ) -> Option<PathBuf> {
@@ -176,7 +204,7 @@ async fn keep_transcript(
 
 /// Outcome for a conversation in which the model has said nothing yet.
 fn not_possible(
-    parts: &Parts,
+    parts: &SessionParts,
     conversation: &Conversation,
     load: &Load,
     occasion: &Occasion,

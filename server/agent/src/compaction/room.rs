@@ -1,8 +1,8 @@
 //! Load of a conversation on the model's context.
 
-use crate::context::{self, Room};
+use crate::context::{self, ContextRoom};
 use crate::conversation::Conversation;
-use crate::session::parts::Parts;
+use crate::session::parts::SessionParts;
 use ropewalk_model::Model;
 use ropewalk_protocol::ContextFill;
 use std::sync::Arc;
@@ -18,12 +18,12 @@ pub(super) struct Load {
     /// Tokens of the request as it stands.
     pub(super) request: u64,
     /// Room of the context; none if nobody knows how much it is.
-    known: Option<Room>,
+    known: Option<ContextRoom>,
 }
 
 impl Load {
     /// The load of a conversation as it stands; none without a model.
-    pub(super) fn of(parts: &Parts, conversation: &mut Conversation) -> Option<Self> {
+    pub(super) fn of(parts: &SessionParts, conversation: &mut Conversation) -> Option<Self> {
         let settings = parts.settings.get();
         let (model, pieces) = conversation.history.request()?;
         let Conversation { context, prelude, history, .. } = conversation;
@@ -51,8 +51,8 @@ impl Load {
     }
 
     /// The room that a compacted conversation is made for.
-    pub(super) fn room(&self) -> Room {
-        self.known.unwrap_or(Room { context: USUAL, prelude: 0, conversation: USUAL / 2 })
+    pub(super) fn room(&self) -> ContextRoom {
+        self.known.unwrap_or(ContextRoom { context: USUAL, prelude: 0, conversation: USUAL / 2 })
     }
 
     /// True if somebody knows how much context there is.

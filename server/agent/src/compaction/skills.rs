@@ -5,7 +5,7 @@ use crate::calls::bounded::sent;
 use crate::conversation::Conversation;
 use crate::knowledge::LoadedSkill;
 use crate::offers::look as look_at_offers;
-use crate::session::parts::Parts;
+use crate::session::parts::SessionParts;
 use crate::skills::Loading;
 use ropewalk_workspace::View;
 use std::sync::Arc;
@@ -26,7 +26,7 @@ pub(super) struct KeptSkills {
 }
 
 /// Looks at skills and subagent types as they are now, for a prelude that is made anew. None where skills are off.
-pub(super) async fn look(parts: &Arc<Parts>) -> Option<Arc<View>> {
+pub(super) async fn look(parts: &Arc<SessionParts>) -> Option<Arc<View>> {
     let settings = parts.settings.get();
     if !settings.offers_skills() && !settings.offers_subagents() {
         return None;
@@ -38,7 +38,7 @@ pub(super) async fn look(parts: &Arc<Parts>) -> Option<Arc<View>> {
 
 /// The loaded skills, read anew.
 pub(super) async fn kept(
-    parts: &Parts,
+    parts: &SessionParts,
     conversation: &Conversation,
     load: &Load,
     view: Option<Arc<View>>,

@@ -5,17 +5,17 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// See the module. Clones are of the same wish.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct CompactionWish(Arc<Mutex<Inner>>);
+pub(crate) struct CompactionWish(Arc<Mutex<WishState>>);
 
 #[derive(Debug, Default)]
-struct Inner {
+struct WishState {
     /// Words to keep in view, if a compaction is wanted.
     focus: Option<Option<String>>,
     fill: ContextFill,
 }
 
 impl CompactionWish {
-    fn inner(&self) -> MutexGuard<'_, Inner> {
+    fn inner(&self) -> MutexGuard<'_, WishState> {
         // A panic while the lock was held leaves plain data behind, which stays usable.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

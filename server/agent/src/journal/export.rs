@@ -20,7 +20,7 @@ pub struct Markdown {
     first: Option<String>,
     head: String,
     body: String,
-    /// What was decided about calls that have no result yet, by their ids.
+    /// Decisions about calls that have no result yet, by their ids.
     decided: HashMap<String, String>,
     /// Subagents at work, by the calls that have started them.
     threads: BTreeMap<String, Markdown>,

@@ -44,8 +44,8 @@ pub(crate) fn keep_within(folder: &Path, most: u64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::journal::record::{Head, Record, Summary, VERSION, now};
-    use crate::journal::store::{Keep, Sessions};
+    use crate::journal::record::{JournalHead, JournalSummary, Record, VERSION, now};
+    use crate::journal::store::{PruneBounds, Sessions};
     use std::time::Duration;
 
     #[test]
@@ -85,8 +85,13 @@ mod tests {
         let sessions = Sessions::new(dir.path());
         for (id, at) in [("old", now() - 2), ("new", now() - 1)] {
             let session = id.to_owned();
-            let head = Record::Journal(Head { version: VERSION, session, at, roots: Vec::new() });
-            let summary = Record::Summary(Summary { at, ..Summary::default() });
+            let head = Record::Journal(JournalHead {
+                version: VERSION,
+                session,
+                at,
+                ..JournalHead::default()
+            });
+            let summary = Record::Summary(JournalSummary { at, ..JournalSummary::default() });
             let lines = [head, summary].map(|record| serde_json::to_string(&record).unwrap());
             std::fs::create_dir_all(dir.path().join("sessions")).unwrap();
             let path = dir.path().join(format!("sessions/{id}.jsonl"));
@@ -94,7 +99,7 @@ mod tests {
             std::fs::create_dir_all(sessions.outputs(id)).unwrap();
         }
         let pruned = || {
-            let keep = Keep { days: 1, bytes: 1 << 20 };
+            let keep = PruneBounds { days: 1, bytes: 1 << 20 };
             let pruned = sessions.to_prune(keep).into_iter();
             pruned.map(|pruned| (pruned.session.id, pruned.why)).collect::<Vec<_>>()
         };

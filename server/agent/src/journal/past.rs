@@ -1,20 +1,25 @@
-//! What a session starts from when it goes on: the lines of its journal, folded.
+//! Past of a session that goes on: the lines of its journal, folded.
 //!
 //! Whatever the lines hold, the history that comes out is valid, and broken lines cost no more than
-//! themselves. Nothing here looks at today's texts: [`Kept`] does that when it is restored.
+//! themselves. Nothing here looks at today's texts: [`SavedState`] does that when it is restored.
 
-use super::record::{Head, Record, Summary, VERSION};
+use super::record::{JournalHead, JournalSummary, Record, VERSION};
+use crate::bundles::TakenBundle;
+use crate::calls::{CallStage, CallStages};
 use crate::history::{History, HistoryMark};
 use crate::knowledge::{Knowledge, LoadedSkill};
+use crate::news::News;
+use crate::reads::{KnownFiles, SeenText};
 use crate::settings::ModelChoice;
 use crate::subagent::result::last_words;
 use ropewalk_model::{Block, Role};
 use ropewalk_protocol::{MessageId, Mode, Spent, TodoList};
 use ropewalk_text::plain::plain;
-use ropewalk_workspace::state::Kept;
-use ropewalk_workspace::{ContentHash, DocId, Fork, Note, Workspace};
-use std::collections::BTreeMap;
+use ropewalk_workspace::state::{SavedState, StateRecord};
+use ropewalk_workspace::{DocId, Fork, Note, Workspace};
+use std::collections::{BTreeMap, HashMap};
 use std::io::{self, BufRead};
+use std::sync::Arc;
 
 /// Where a turn began.
 #[derive(Clone, Debug)]
@@ -28,7 +33,7 @@ pub struct TurnMark {
     /// The history before it.
     pub(crate) history: HistoryMark,
     /// The fork, ledger and news before it.
-    pub(crate) kept: Kept,
+    pub(crate) kept: SavedState,
     /// The todos before it.
     pub(crate) todos: TodoList,
     /// Knowledge of the model before it.
@@ -44,13 +49,13 @@ pub(crate) struct UserWords {
 }
 
 /// Commands that run in the background, by number: the turn of each, and the command.
-pub(crate) type RunningCommands = BTreeMap<u64, (u64, String)>;
+pub(crate) type BackgroundCommands = BTreeMap<u64, (u64, String)>;
 
 /// See the module. The default is that of a new session.
 #[derive(Debug, Default)]
 pub struct Past {
     /// The first line.
-    pub head: Head,
+    pub head: JournalHead,
     /// The name the user gave it.
     pub title: Option<String>,
     /// Its turns, oldest first.
@@ -61,25 +66,33 @@ pub struct Past {
     pub at: u64,
     /// Prompts and words to a running turn that had not been taken up.
     pub waiting: Vec<String>,
-    /// What could not be read, in sentences.
+    /// Lines that could not be read, in sentences.
     pub problems: Vec<String>,
     pub(crate) history: History,
     /// The histories before each compaction, for words that are taken back.
     earlier: Vec<History>,
     /// The user's own words, oldest first.
     pub(crate) words: Vec<UserWords>,
-    pub(crate) kept: Kept,
-    /// News in the inbox.
-    pub(crate) notes: Vec<Note>,
+    pub(crate) kept: SavedState,
+    /// The state that its task started from, and the last turn before that.
+    pub(crate) start: Option<(u64, SavedState)>,
+    /// Bundles that were taken in, oldest first.
+    pub(crate) taken: Vec<TakenBundle>,
+    /// News in the inbox, and what was told of them.
+    pub(crate) news: News,
     pub(crate) granted: Vec<String>,
     pub(crate) model_choice: Option<ModelChoice>,
     pub(crate) mode: Option<Mode>,
-    pub(crate) reads: BTreeMap<DocId, ContentHash>,
+    pub(crate) reads: KnownFiles,
     pub(crate) todos: TodoList,
     pub(crate) knowledge: Knowledge,
-    pub(crate) background: RunningCommands,
+    pub(crate) background: BackgroundCommands,
+    /// Calls that have started a command in the background, with their turns.
+    pub(crate) background_calls: HashMap<Arc<str>, u64>,
     /// The ends of what the subagents of a turn had said, by the calls that have started them.
     pub(crate) threads: BTreeMap<String, String>,
+    /// How far the calls of the last message had come.
+    pub(crate) calls: CallStages,
     /// The turn that was running at the end.
     pub(crate) open_turn: Option<u64>,
     /// The highest number of a turn, those taken back included.
@@ -101,7 +114,7 @@ pub enum ReadError {
 }
 
 /// Changes that a session brought back into this workspace has lost, in words.
-pub(crate) fn losses(kept: &Kept, session: &str, workspace: &Workspace) -> Vec<String> {
+pub(crate) fn losses(kept: &SavedState, session: &str, workspace: &Workspace) -> Vec<String> {
     let mut news = workspace.news_of(session);
     news.retain(|note| !kept.news().contains(note));
     news.iter().filter_map(Note::loss).collect()
@@ -140,7 +153,7 @@ impl Past {
         past.map(|past| (past, whole)).ok_or(ReadError::NoJournal)
     }
 
-    fn new(head: Head) -> Self {
+    fn new(head: JournalHead) -> Self {
         Self { at: head.at, head, ..Self::default() }
     }
 
@@ -166,7 +179,7 @@ impl Past {
         self.model_choice.as_ref()
     }
 
-    /// What was said.
+    /// Messages of the conversation.
     pub fn messages(&self) -> Vec<ropewalk_model::Message> {
         self.history.messages().cloned().collect()
     }
@@ -177,8 +190,8 @@ impl Past {
     }
 
     /// Where it stands.
-    pub fn summary(&self) -> Summary {
-        Summary {
+    pub fn summary(&self) -> JournalSummary {
+        JournalSummary {
             title: self.shown_title(),
             at: self.at,
             turns: self.turns.len() as u64,
@@ -222,15 +235,8 @@ impl Past {
                 // Skills whose text stays are written behind it.
                 self.knowledge.skills.clear();
             }
-            Record::Said { id, role, content } => {
-                let content = content.into_owned();
-                for block in &content {
-                    if let Block::Content(content) = block {
-                        self.forget_waiting(&content.briefly());
-                    }
-                }
-                self.history.restore(id, role, content);
-            }
+            Record::Said { id, role, content } => self.said(id, role, content.into_owned()),
+            Record::Call { id, stage } => self.called(&id, stage.into_owned()),
             Record::CallIds { by, ids } => self.history.restore_ids(&by, ids),
             Record::Model(name) => self.history.spoken_to(&name),
             Record::Usage(spent) => self.spent = spent,
@@ -244,14 +250,16 @@ impl Past {
             Record::Granted(rule) => self.granted.push(rule.into_owned()),
             Record::ModelChoice(choice) => self.model_choice = Some(choice.into_owned()),
             Record::Mode(mode) => self.mode = Some(mode),
-            Record::Read { doc, hash } => {
-                self.reads.insert(doc, hash);
+            Record::Read { doc, hash, made } => {
+                self.reads.note(&SeenText { doc, hash, is_made: made });
             }
-            Record::Background { id, ended: true, .. } => {
-                self.background.remove(&id);
-            }
-            Record::Background { id, turn, command, ended: false } => {
-                self.background.insert(id, (turn, command.into_owned()));
+            Record::Background { id, turn, command, ended, call } => {
+                let call = call.map(|call| (Arc::from(&*call), turn));
+                self.background_calls.extend(call);
+                match ended {
+                    true => drop(self.background.remove(&id)),
+                    false => drop(self.background.insert(id, (turn, command.into_owned()))),
+                }
             }
             Record::Skill { name, hash } => {
                 self.knowledge.load(LoadedSkill { name: name.into_owned(), hash });
@@ -260,13 +268,52 @@ impl Past {
                 let taken = self.kept.take(state);
                 taken.map_err(|error| format!("A line of the journal is left out: {error}."))?;
             }
+            Record::Start { turn, state } => self.starts(turn, state)?,
+            Record::Taken { turn, id } => {
+                self.taken.push(TakenBundle { turn, id: id.into_owned() });
+            }
             Record::Rewound { turn } => self.rewound(turn),
-            Record::News(notes) => self.notes = notes.into_owned(),
+            Record::News(waiting) => {
+                let turn = self.turns.last().map_or(0, |mark| mark.turn);
+                self.news.now_waits(turn, waiting.into_owned());
+            }
             Record::Todos(todos) => self.todos = todos.into_owned(),
             Record::Waiting(text) => self.waiting.push(text.into_owned()),
             Record::Unqueued(text) => self.forget_waiting(&text),
             Record::Decision(_) | Record::Check { .. } | Record::Event(_) | Record::Summary(_) => {}
         }
+        Ok(())
+    }
+
+    /// A message entered the history.
+    fn said(&mut self, id: Option<MessageId>, role: Role, content: Vec<Block>) {
+        for block in &content {
+            if let Block::Content(content) = block {
+                self.forget_waiting(&content.briefly());
+            }
+        }
+        self.history.restore(id, role, content);
+        self.calls.clear();
+    }
+
+    /// A call of the last step came so far.
+    fn called(&mut self, id: &str, stage: CallStage) {
+        if stage != CallStage::Begun {
+            // Its work is merged, or was about to be: nothing says any more that it is dropped.
+            self.threads.remove(id);
+        }
+        self.calls.note(id, stage);
+    }
+
+    /// A task has begun.
+    fn starts(&mut self, turn: u64, state: Vec<StateRecord>) -> Result<(), String> {
+        let mut start = SavedState::default();
+        for one in state {
+            let taken = start.take(one);
+            taken.map_err(|error| format!("A line of the journal is left out: {error}."))?;
+        }
+        self.kept.begin_from(&start);
+        self.start = Some((turn, start));
         Ok(())
     }
 
@@ -307,7 +354,8 @@ impl Past {
         }
         self.turns.truncate(at);
         self.words.retain(|words| words.turn < turn);
-        self.notes.clear();
+        self.taken.retain(|taken| taken.turn < turn);
+        self.news.rewind(turn);
         self.background.retain(|_, (started, _)| *started < turn);
     }
 
@@ -365,7 +413,7 @@ pub(crate) fn each_record(
     }
 }
 
-/// Whether a line is one of a tag that only a later version knows, or blank.
+/// True if a line is one of a tag that only a later version knows, or blank.
 fn is_unknown(line: &[u8]) -> bool {
     const KNOWN: &[&str] = &[
         "journal",
@@ -396,6 +444,9 @@ fn is_unknown(line: &[u8]) -> bool {
         "thread",
         "event",
         "unqueued",
+        "start",
+        "taken",
+        "call",
     ];
     if line.iter().all(u8::is_ascii_whitespace) {
         return true;

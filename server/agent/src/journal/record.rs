@@ -1,9 +1,11 @@
-//! What a line of a journal holds.
+//! Lines of a journal.
 //!
 //! Lines are tagged by their one key, as in `{"said":{"role":"user",…}}`. A reader passes over tags it does
 //! not know, so a tag can be added; what changes the meaning of one needs another [`VERSION`].
 
 use crate::audit::Audit;
+use crate::bundles::id::BundleId;
+use crate::calls::CallStage;
 use crate::history::tail::CompactedTail;
 use crate::settings::ModelChoice;
 use ropewalk_model::{Block, Role};
@@ -20,7 +22,7 @@ pub const VERSION: u32 = 1;
 
 /// The first line.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Head {
+pub struct JournalHead {
     /// The format.
     pub version: u32,
     /// The session.
@@ -29,16 +31,19 @@ pub struct Head {
     pub at: u64,
     /// The folders it works in.
     pub roots: Vec<String>,
+    /// Name of the team's member whose session it is. Its team brings it back, and no list has it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub member: Option<String>,
 }
 
-impl Head {
-    /// Whether the session works in exactly these folders, in whatever order.
+impl JournalHead {
+    /// True if the session works in exactly these folders, in whatever order.
     pub fn is_of(&self, roots: &[String]) -> bool {
         same_roots(&self.roots, roots)
     }
 }
 
-/// Whether these are the same folders, in whatever order.
+/// True if these are the same folders, in whatever order.
 pub(super) fn same_roots(one: &[String], other: &[String]) -> bool {
     let sorted = |roots: &[String]| {
         let mut roots = roots.to_vec();
@@ -52,8 +57,8 @@ pub(super) fn same_roots(one: &[String], other: &[String]) -> bool {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Record<'a> {
-    /// What the file is. Always the first line, and only that.
-    Journal(Head),
+    /// Head of the file. Always the first line, and only that.
+    Journal(JournalHead),
     /// The session has a name.
     Title(String),
     /// A turn begins.
@@ -70,9 +75,10 @@ pub enum Record<'a> {
         /// The message's id, of what the model says; older journals have none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         id: Option<MessageId>,
-        /// Who says it.
+        /// Speaker.
         role: Role,
-        /// What is added to what that side said last, or a new message if the other side spoke last.
+        /// Blocks that are added to the last message of that side, or make a new one if the other
+        /// side spoke last.
         content: Cow<'a, [Block]>,
     },
     /// The ids of calls that the server of this model gave, each behind ours, where they differ. It stands before what
@@ -96,7 +102,14 @@ pub enum Record<'a> {
         /// Why.
         stop_reason: StopReason,
     },
-    /// What was decided about a call.
+    /// A call of the model's last message has come so far. Of a call that ends last in its step, the history says it.
+    Call {
+        /// Its id.
+        id: Cow<'a, str>,
+        /// How far.
+        stage: Cow<'a, CallStage>,
+    },
+    /// Decision about a call.
     Decision(Cow<'a, Audit>),
     /// The user decides about hunks, before it is done.
     Review {
@@ -104,7 +117,7 @@ pub enum Record<'a> {
         at: u64,
         /// The kind of review.
         action: ReviewAction,
-        /// What it is about, in words for people.
+        /// Subject of the review, in words for people.
         what: Cow<'a, str>,
     },
     /// A rule holds for the rest of the session.
@@ -120,6 +133,9 @@ pub enum Record<'a> {
         /// Its text as the model saw it.
         #[serde(with = "ropewalk_workspace::state::wire::hash")]
         hash: ContentHash,
+        /// True if a call of its own has made that text; older journals don't say.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        made: bool,
     },
     /// A command runs in the background, or has ended.
     Background {
@@ -131,6 +147,9 @@ pub enum Record<'a> {
         command: Cow<'a, str>,
         /// True if it has ended.
         ended: bool,
+        /// The call that has started it; older journals have none.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        call: Option<Cow<'a, str>>,
     },
     /// The model is given the text of a skill.
     Skill {
@@ -147,6 +166,20 @@ pub enum Record<'a> {
     Rewound {
         /// The first of them.
         turn: u64,
+    },
+    /// A task begins, on these files: what is pending is that, and own work is what comes after.
+    Start {
+        /// The last turn before it.
+        turn: u64,
+        /// The files, each as [`Record::State`] has it.
+        state: Vec<StateRecord>,
+    },
+    /// A bundle of another member's is in the fork. The state with it stands before this line.
+    Taken {
+        /// The turn that counts it as its own.
+        turn: u64,
+        /// Its maker.
+        id: Cow<'a, BundleId>,
     },
     /// Words of the user that wait for their turn.
     Waiting(Cow<'a, str>),
@@ -194,7 +227,7 @@ pub enum Record<'a> {
     /// Something was told to the front end; see [`crate::transcript`].
     Event(Cow<'a, SessionEvent>),
     /// Where the session stands, for whoever lists sessions; says nothing that the lines before it don't.
-    Summary(Summary),
+    Summary(JournalSummary),
 }
 
 /// [`Record::Thread`] as it is written, without a copy of the record.
@@ -206,7 +239,7 @@ pub(super) enum ThreadRecord<'a> {
 
 /// Where a session stands.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Summary {
+pub struct JournalSummary {
     /// Its name: the user's, or the start of the first prompt.
     pub title: String,
     /// When something last happened.
@@ -220,7 +253,7 @@ pub struct Summary {
     pub unsaved: usize,
 }
 
-impl Summary {
+impl JournalSummary {
     /// How many changes would be lost with the session: those that wait to be accepted, and those that were
     /// accepted and never saved.
     pub fn waits(&self) -> usize {

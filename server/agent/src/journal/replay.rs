@@ -9,7 +9,7 @@ use ropewalk_protocol::{Event, SessionEvent, SessionId, StopReason, Tokens};
 use serde_json::Value;
 use std::collections::{HashMap, VecDeque};
 
-/// What is said of a turn that ended with the process.
+/// Words on a turn that ended with the process.
 const CUT_OFF: &str = "Ropewalk ended while this turn ran";
 
 /// Takes the records of a journal in order, and keeps the last turns that have ended.
@@ -18,7 +18,7 @@ pub(super) struct Replay {
     /// Turns from this one on are left out.
     before: u64,
     most: usize,
-    turns: VecDeque<Replayed>,
+    turns: VecDeque<ReplayState>,
     /// True if turns before these were left out.
     has_more: bool,
     is_journal: bool,
@@ -26,7 +26,7 @@ pub(super) struct Replay {
     is_outside: bool,
 }
 
-struct Replayed {
+struct ReplayState {
     turn: HistoryTurn,
     has_ended: bool,
     /// Inputs of its calls, by their ids.
@@ -79,7 +79,7 @@ impl Replay {
             usage: Tokens::default(),
             events: Vec::new(),
         };
-        self.turns.push_back(Replayed { turn, has_ended: false, inputs: HashMap::new() });
+        self.turns.push_back(ReplayState { turn, has_ended: false, inputs: HashMap::new() });
         // One more, since the last one may still run.
         while self.turns.len() > self.most.saturating_add(1) {
             self.turns.pop_front();
@@ -101,7 +101,7 @@ impl Replay {
     }
 
     /// The turn that goes on, or was the last one, unless it is left out.
-    fn open(&mut self) -> Option<&mut Replayed> {
+    fn open(&mut self) -> Option<&mut ReplayState> {
         self.turns.back_mut().filter(|_| !self.is_outside)
     }
 
@@ -125,14 +125,14 @@ impl Replay {
         let Replay { session, most, turns, has_more, .. } = self;
         let ended = turns.into_iter().filter(|own| own.has_ended);
         let mut ended: Vec<HistoryTurn> = ended
-            .map(|Replayed { mut turn, .. }| {
+            .map(|ReplayState { mut turn, .. }| {
                 let is_end = |event: &SessionEvent| matches!(event.event, Event::TurnEnded { .. });
                 if !turn.events.is_empty() && !turn.events.iter().any(is_end) {
                     let (number, stop_reason) = (turn.turn, turn.stop_reason);
                     let message = Some(CUT_OFF.to_owned());
                     let event = Event::TurnEnded { turn: number, stop_reason, message };
                     let session = Some(session.clone());
-                    turn.events.push(SessionEvent { session, thread: None, event });
+                    turn.events.push(SessionEvent { session, thread: None, member: None, event });
                 }
                 turn
             })
@@ -143,7 +143,7 @@ impl Replay {
     }
 }
 
-/// What the model got for a call, if the record has it.
+/// Result that the model got for a call, if the record has it.
 pub(super) fn result_in(record: &Record<'_>, call: &str) -> Option<CallResult> {
     match record {
         Record::Thread { record, .. } => result_in(record, call),

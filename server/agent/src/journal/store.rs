@@ -6,7 +6,7 @@
 use super::ids::{self, is_id};
 use super::outputs::size_of;
 use super::past::{Past, ReadError, each_record};
-use super::record::{Head, Record, Summary, VERSION, now, same_roots};
+use super::record::{JournalHead, JournalSummary, Record, VERSION, now, same_roots};
 use super::replay::{Replay, result_in};
 use super::{Journal, MOST_BYTES, export};
 use ropewalk_protocol::plugin::{CallResult, HistoryTurn};
@@ -24,7 +24,7 @@ pub struct Sessions {
 
 /// A session in a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Listed {
+pub struct SessionListing {
     /// Its id.
     pub id: String,
     /// The folders it works in.
@@ -32,16 +32,18 @@ pub struct Listed {
     /// When it began, in milliseconds since 1970.
     pub began: u64,
     /// Where it stands.
-    pub summary: Summary,
+    pub summary: JournalSummary,
+    /// Name of the team's member whose session it is.
+    pub member: Option<String>,
     /// The size of its journal.
     pub bytes: u64,
-    /// Whether a running Ropewalk has it.
+    /// True if a running Ropewalk has it.
     pub in_use: bool,
 }
 
-/// What pruning keeps.
+/// Bounds within which pruning keeps sessions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Keep {
+pub struct PruneBounds {
     /// Sessions used in the last so many days.
     pub days: u32,
     /// So many bytes of journals and whole outputs, the newest first.
@@ -52,7 +54,7 @@ pub struct Keep {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pruned {
     /// Which.
-    pub session: Listed,
+    pub session: SessionListing,
     /// Why, in words.
     pub why: String,
 }
@@ -119,28 +121,41 @@ impl Sessions {
 
     /// A journal for a new session. Its file is made when its first turn begins.
     pub fn begin(&self, id: &str, roots: Vec<String>) -> Journal {
-        let head = Head { version: VERSION, session: id.to_owned(), at: now(), roots };
+        self.begin_for(id, roots, None)
+    }
+
+    /// A journal for the new session of a team's member, if a name is given.
+    pub fn begin_for(&self, id: &str, roots: Vec<String>, member: Option<String>) -> Journal {
+        let head =
+            JournalHead { version: VERSION, session: id.to_owned(), at: now(), roots, member };
         Journal::new(self.path(id), head)
     }
 
-    /// All sessions, the last used first. What is no journal is left out.
-    pub fn list(&self) -> Vec<Listed> {
+    /// All sessions of the user's, the last used first. Those of teams' members are left out, and what is no journal.
+    pub fn list(&self) -> Vec<SessionListing> {
+        let mut list = self.all();
+        list.retain(|listed| listed.member.is_none());
+        list
+    }
+
+    /// All sessions, the last used first.
+    fn all(&self) -> Vec<SessionListing> {
         let Ok(entries) = std::fs::read_dir(&self.folder) else { return Vec::new() };
         let ids = entries.flatten().filter_map(|entry| id_of(&entry.path()));
-        let mut list: Vec<Listed> = ids.filter_map(|id| self.listed(&id)).collect();
+        let mut list: Vec<SessionListing> = ids.filter_map(|id| self.listed(&id)).collect();
         list.sort_by_key(|listed| std::cmp::Reverse(listed.summary.at));
         list
     }
 
     /// The sessions of exactly these roots, in whatever order those are, the last used first.
-    pub fn of_roots(&self, roots: &[String]) -> Vec<Listed> {
+    pub fn of_roots(&self, roots: &[String]) -> Vec<SessionListing> {
         let mut list = self.list();
         list.retain(|listed| same_roots(&listed.roots, roots));
         list
     }
 
     /// A session as a list has it, by its whole id. None if it can't be read.
-    pub fn listed(&self, id: &str) -> Option<Listed> {
+    pub fn listed(&self, id: &str) -> Option<SessionListing> {
         if !is_id(id) {
             return None;
         }
@@ -159,10 +174,11 @@ impl Sessions {
             return None;
         }
         let in_use = matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock));
-        Some(Listed {
+        Some(SessionListing {
             id: id.to_owned(),
             roots: head.roots,
             began: head.at,
+            member: head.member,
             summary,
             bytes,
             in_use,
@@ -193,7 +209,7 @@ impl Sessions {
         let mut file = self.locked(&id)?;
         let io = |why| SessionError::Io { id: id.clone(), why };
         let (past, whole) = read(&id, &file)?;
-        // What a crash tore off would spoil the next line.
+        // A line that a crash tore off would spoil the next one.
         file.set_len(whole).map_err(io)?;
         file.seek(SeekFrom::End(0)).map_err(io)?;
         Ok((Journal::going_on(self.path(&id), file, whole), past))
@@ -216,7 +232,7 @@ impl Sessions {
     }
 
     /// Removes a session that is not in use, with the outputs of its calls.
-    pub fn delete(&self, start: &str) -> Result<Listed, SessionError> {
+    pub fn delete(&self, start: &str) -> Result<SessionListing, SessionError> {
         let id = self.find(start)?;
         let listed = self.listed(&id);
         let _locked = self.locked(&id)?;
@@ -228,28 +244,31 @@ impl Sessions {
         {
             tracing::warn!(%error, path = %outputs.display(), "outputs can't be removed");
         }
-        Ok(listed.unwrap_or(Listed {
+        Ok(listed.unwrap_or(SessionListing {
             id,
             roots: Vec::new(),
             began: 0,
-            summary: Summary::default(),
+            member: None,
+            summary: JournalSummary::default(),
             bytes: 0,
             in_use: false,
         }))
     }
 
-    /// What pruning would remove: sessions in which nothing waits and that nobody has open, if they are too old
-    /// or too many. What waits is the user's to decide about, so it is kept whatever its age.
-    pub fn to_prune(&self, keep: Keep) -> Vec<Pruned> {
+    /// Lists the sessions that pruning would remove: too old or too many, and open nowhere. One in
+    /// which changes wait is kept at any age, for the user to decide; changes that a team's member
+    /// has not handed over are nobody's.
+    pub fn to_prune(&self, keep: PruneBounds) -> Vec<Pruned> {
         const DAY: u64 = 24 * 60 * 60 * 1000;
         let oldest = now().saturating_sub(u64::from(keep.days).saturating_mul(DAY));
         let mut sum: u64 = 0;
         let mut pruned = Vec::new();
-        for session in self.list() {
+        for session in self.all() {
             let bytes = session.bytes.saturating_add(size_of(&self.outputs(&session.id)));
             sum = sum.saturating_add(bytes);
             let old = session.summary.at < oldest;
-            if session.in_use || session.summary.waits() > 0 || !(old || sum > keep.bytes) {
+            let waits = session.member.is_none() && session.summary.waits() > 0;
+            if session.in_use || waits || !(old || sum > keep.bytes) {
                 continue;
             }
             sum = sum.saturating_sub(bytes);
@@ -301,7 +320,8 @@ impl Sessions {
         Ok(replay.finish())
     }
 
-    /// What the model got for a call of a session; none if its journal has no such call. O(bytes of its journal).
+    /// Finds the result that the model got for a call of a session; none if its journal has no such
+    /// call. O(bytes of its journal).
     pub fn result(&self, start: &str, call: &str) -> Result<Option<CallResult>, SessionError> {
         let id = self.find(start)?;
         let mut found = None;
@@ -345,7 +365,7 @@ impl Sessions {
 
     fn locked(&self, id: &str) -> Result<File, SessionError> {
         let file = self.file(id, OpenOptions::new().read(true).append(true))?;
-        // Who had the lock before may have deleted the file.
+        // The lock's last holder may have deleted the file.
         let still_there = |file: File| match is_at(&file, &self.path(id)) {
             true => Ok(file),
             false => Err(SessionError::Unknown(id.to_owned())),
@@ -379,7 +399,7 @@ fn read(id: &str, file: &File) -> Result<(Past, u64), SessionError> {
     read.map_err(|why| SessionError::Unreadable { id: id.to_owned(), why })
 }
 
-/// Whether the open file is still the one at this path.
+/// True if the open file is still the one at this path.
 #[cfg(unix)]
 fn is_at(file: &File, path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
@@ -389,7 +409,7 @@ fn is_at(file: &File, path: &Path) -> bool {
     (ours.dev(), ours.ino()) == (there.dev(), there.ino())
 }
 
-/// Whether the open file is still the one at this path: elsewhere an open file can't be put out of its place.
+/// True if there is a file at this path: here an open file can't be put out of its place.
 #[cfg(not(unix))]
 fn is_at(_: &File, path: &Path) -> bool {
     path.exists()
@@ -397,7 +417,7 @@ fn is_at(_: &File, path: &Path) -> bool {
 
 /// The first line and the last one but for events, where that says where the session stands: events say nothing of it.
 /// None: it must be read whole.
-fn quick_look(file: &mut File, bytes: u64) -> Option<(Head, Summary)> {
+fn quick_look(file: &mut File, bytes: u64) -> Option<(JournalHead, JournalSummary)> {
     const END: u64 = 1 << 15;
     let mut first = Vec::new();
     io::BufRead::read_until(&mut BufReader::new((&*file).take(1 << 16)), b'\n', &mut first).ok()?;

@@ -2,23 +2,21 @@
 //!
 //! It decides nothing about what a turn does; it never waits for the user or the model.
 
-use super::background::take_in;
-use super::parts::Parts;
-use super::review::{self, Review, compact_idle, selected};
-
+use super::parts::SessionParts;
+use super::review::{self, ReviewStep, compact_idle, selected};
 use super::waits::{KeyQuestion, RunningTurn, back, ended, known, undone};
 use crate::conversation::Conversation;
 use crate::hooks::{Ended, StepHook};
-use crate::inbox::Item;
+use crate::inbox::InboxItem;
 use crate::interrupt::Interrupt;
 use crate::journal::record::{Record, now};
-use crate::op::Input;
+use crate::op::SessionInput;
 use crate::settings::{ModelChoice, Settings};
 use crate::turn::Turn;
 use ropewalk_model::{Model, ModelError};
 use ropewalk_protocol as protocol;
 use ropewalk_protocol::{Event, Level, Op, Prompt, StopReason};
-use ropewalk_workspace::{HunkId, Selection};
+use ropewalk_workspace::{HunkId, HunkSelection};
 use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -27,12 +25,12 @@ use tokio::sync::{mpsc, oneshot, watch};
 
 /// See the module.
 pub(super) struct Actor {
-    parts: Arc<Parts>,
+    parts: Arc<SessionParts>,
     hooks: Arc<[Arc<dyn StepHook>]>,
     /// None while a turn or a rewind has it.
     conversation: Option<Conversation>,
-    /// What was asked for and is not taken yet. The first of it waits while a key is asked for.
-    ops: VecDeque<Input>,
+    /// Inputs that are not taken yet. The first of them waits while a key is asked for.
+    ops: VecDeque<SessionInput>,
     asking: Option<KeyQuestion>,
     /// Why there is no key for the op that is taken.
     no_key: Option<ModelError>,
@@ -46,13 +44,13 @@ pub(super) struct Actor {
     compacting: Option<watch::Sender<bool>>,
     /// The end of an undo, during which no turn starts: its first message tells of it.
     undoing: Option<oneshot::Receiver<()>>,
-    reviews: mpsc::UnboundedSender<Review>,
+    reviews: mpsc::UnboundedSender<ReviewStep>,
 }
 
 impl Actor {
     /// An actor that waits for ops; its reviews are done from here on.
     pub(super) fn new(
-        parts: Arc<Parts>,
+        parts: Arc<SessionParts>,
         hooks: Arc<[Arc<dyn StepHook>]>,
         conversation: Conversation,
     ) -> Self {
@@ -76,7 +74,7 @@ impl Actor {
     }
 
     /// Takes ops until nobody can send any more.
-    pub(super) async fn run(mut self, mut ops: mpsc::UnboundedReceiver<Input>) {
+    pub(super) async fn run(mut self, mut ops: mpsc::UnboundedReceiver<SessionInput>) {
         self.parts.tell_started();
         self.parts.todos.session_begins();
         self.parts.changes.show().await;
@@ -99,10 +97,7 @@ impl Actor {
                     self.undoing = None;
                     self.start_next();
                 }
-                finished = runner.finished() => {
-                    let parts = self.parts.clone();
-                    tokio::spawn(async move { take_in(parts, finished).await });
-                }
+                finished = runner.finished() => self.review(ReviewStep::Finished(Box::new(finished))),
                 known = known(&mut self.asking) => {
                     self.asking = None;
                     self.no_key = known.err();
@@ -112,9 +107,9 @@ impl Actor {
                 op = ops.recv() => match op {
                     // The prompt that waits for the key is stopped. Its words are kept, as they are: nobody
                     // has said what the key is.
-                    Some(Input::Op(Op::Interrupt(None))) if self.asking.take().is_some() => {
+                    Some(SessionInput::Op(Op::Interrupt(None))) if self.asking.take().is_some() => {
                         self.take_first();
-                        self.take(Input::Op(Op::Interrupt(None)));
+                        self.take(SessionInput::Op(Op::Interrupt(None)));
                     }
                     Some(op) => self.ops.push_back(op),
                     None => break,
@@ -157,37 +152,36 @@ impl Actor {
         }
     }
 
-    fn take(&mut self, mut input: Input) {
-        // What the user pastes by accident goes no further, and not into the log either.
+    fn take(&mut self, mut input: SessionInput) {
+        // A key that the user pastes by accident goes no further, and not into the log either.
         input.redact(&self.parts.settings.keys());
         tracing::debug!(op = input.name(), session = %self.parts.id, "op");
         match input {
-            Input::Prompt(turn, prompt) => {
+            SessionInput::Prompt(turn, prompt) => {
                 if self.running.is_some() {
                     self.parts.events.tell(Event::Queued { turn, prompt: prompt.briefly() });
                 }
-                if self.conversation.is_none() || self.undoing.is_some() {
-                    self.waits(&prompt.briefly());
-                }
+                self.keep_waiting(&prompt);
                 self.queue.push_back((turn, prompt));
                 self.start_next();
             }
-            Input::Unqueue(turn, done) => drop(done.send(self.unqueue(turn))),
-            Input::Op(op) => self.take_op(op),
-            Input::Model(model) => {
+            SessionInput::Unqueue(turn, done) => drop(done.send(self.unqueue(turn))),
+            SessionInput::Op(op) => self.take_op(op),
+            SessionInput::Model(model) => {
                 self.choose(model);
             }
-            Input::Configure(new) => self.configure(*new),
-            Input::Saved => {
+            SessionInput::Configure(new) => self.configure(*new),
+            SessionInput::Bundle(work) => self.review(ReviewStep::Bundle(work)),
+            SessionInput::Saved => {
                 self.parts.approvals.saved();
                 let parts = self.parts.clone();
-                // What is on the disk no longer dies with the editor; the journal is to know that.
+                // Text on the disk no longer dies with the editor; the journal is to know that.
                 tokio::spawn(async move {
                     parts.changes.show().await;
                     parts.settle().await;
                 });
             }
-            Input::Moved => {
+            SessionInput::Moved => {
                 let parts = self.parts.clone();
                 tokio::spawn(async move { parts.changes.show().await });
             }
@@ -196,13 +190,14 @@ impl Actor {
 
     fn take_op(&mut self, op: Op) {
         match op {
-            Op::Prompt(prompt) => self.take(Input::Prompt(self.parts.next_turn(), prompt)),
+            Op::Prompt(prompt) => self.take(SessionInput::Prompt(self.parts.next_turn(), prompt)),
             Op::Steer(content) if self.running.is_some() => {
                 content.iter().for_each(|part| self.waits(&part.briefly()));
-                self.parts.inbox.put(Item::Words(content));
+                self.parts.inbox.put(InboxItem::Words(content));
             }
             Op::Steer(content) => {
                 let prompt = Prompt { content, selection: None };
+                self.keep_waiting(&prompt);
                 self.queue.push_front((self.parts.next_turn(), prompt));
                 self.start_next();
             }
@@ -217,19 +212,19 @@ impl Actor {
                 }
                 None => match self.compacting.take() {
                     Some(stop) => drop(stop.send(true)),
-                    None => self.parts.events.notice(Level::Info, "Nothing is running."),
+                    None => self.parts.events.nothing_done("Nothing is running."),
                 },
             },
-            Op::Accept(selection) => self.review(Review::Accept(self.meant(selection))),
+            Op::Accept(selection) => self.review(ReviewStep::Accept(self.meant(selection))),
             Op::Reject(selection, reason) => {
-                self.review(Review::Reject(self.meant(selection), reason));
+                self.review(ReviewStep::Reject(self.meant(selection), reason));
             }
-            Op::Edit(hunk, text) => self.review(Review::Edit(HunkId(hunk), text)),
+            Op::Edit(hunk, text) => self.review(ReviewStep::Edit(HunkId(hunk), text)),
             Op::Undo(selection) => {
                 let (done, receiver) = oneshot::channel();
                 // Reviews are done in order, so the last one's end is the end of all before it.
                 self.undoing = Some(receiver);
-                self.review(Review::Undo(selected(selection), done));
+                self.review(ReviewStep::Undo(selected(selection), done));
             }
             Op::Rewind(turn) => {
                 self.rewind = Some(turn);
@@ -274,11 +269,12 @@ impl Actor {
         self.parts.journal.write(&Record::ModelChoice(Cow::Borrowed(&choice)));
     }
 
-    /// Other settings. The date stays that of the session's start, or the prompt's prefix would change at
+    /// Other settings. The identity stays, and the date of the session's start: else the prompt's prefix would change at
     /// midnight.
     fn configure(&mut self, mut new: Settings) {
         let old = self.parts.settings.get();
         new.facts.date.clone_from(&old.facts.date);
+        new.facts.identity.clone_from(&old.facts.identity);
         if let Some(conversation) = &mut self.conversation {
             conversation.follow(&new);
         }
@@ -303,6 +299,13 @@ impl Actor {
         Some(words)
     }
 
+    /// Keeps the words of a prompt if it can't begin at once.
+    fn keep_waiting(&self, prompt: &Prompt) {
+        if self.conversation.is_none() || self.undoing.is_some() {
+            self.waits(&prompt.briefly());
+        }
+    }
+
     /// Words that a crash must not lose before they are taken up.
     fn waits(&self, text: &str) {
         self.parts.journal.write(&Record::Waiting(text.into()));
@@ -317,7 +320,7 @@ impl Actor {
         let Some(conversation) = self.conversation.take() else { return };
         let (back, receiver) = oneshot::channel();
         self.rewinding = Some(receiver);
-        self.review(Review::Rewind(turn, Box::new(conversation), back));
+        self.review(ReviewStep::Rewind(turn, Box::new(conversation), back));
     }
 
     /// Has the conversation compacted: before the next step of a running turn, else now.
@@ -337,11 +340,11 @@ impl Actor {
     }
 
     /// The hunks a selection means now; those that come later are not meant.
-    fn meant(&self, selection: protocol::Selection) -> Selection {
-        Selection::Hunks(self.parts.changes.select(&selected(selection)))
+    fn meant(&self, selection: protocol::Selection) -> HunkSelection {
+        HunkSelection::Hunks(self.parts.changes.select(&selected(selection)))
     }
 
-    fn review(&self, review: Review) {
+    fn review(&self, review: ReviewStep) {
         // The task that takes them lives as long as this sender.
         let _ = self.reviews.send(review);
     }

@@ -1,38 +1,36 @@
 //! Ends of commands in the background.
 
-use super::parts::Parts;
+use super::parts::SessionParts;
 use crate::calls::first_line;
-use crate::changes::Origin;
-use crate::inbox::{self, Item};
+use crate::changes::CallOrigin;
+use crate::inbox::{self, InboxItem};
 use crate::interrupt::Interrupt;
 use crate::journal::record::Record;
 use ropewalk_protocol::Level;
 use ropewalk_tools::bounds::{PREVIEW_CHARS, preview};
-use ropewalk_tools::runner::Finished;
-use std::sync::Arc;
+use ropewalk_tools::runner::BackgroundEnd;
 
-/// What a command did in the background enters the fork like that of any call, and the model is told with its next
-/// message.
-pub(super) async fn take_in(parts: Arc<Parts>, finished: Finished) {
-    let Finished { id, command, turn: started_in, call, view, mut output } = finished;
+/// Merges a background command's changes like any call's, and tells the model with its next
+/// message. Both belong to the turn that has started it, and go with that alone.
+pub(super) async fn take_in(parts: &SessionParts, finished: BackgroundEnd) {
+    let BackgroundEnd { id, command, turn, call, view, mut output } = finished;
     let turns = parts.snapshot.borrow().turns.clone();
-    if turns.iter().all(|mark| mark.turn != started_in) {
+    if turns.iter().all(|mark| mark.turn != turn) {
         // It ended just when its turn was taken back.
         return;
     }
-    // Changes made by then are of the turn that goes on, or of the last one.
-    let turn = turns.last().map_or(0, |mark| mark.turn);
+    parts.changes.note_background(call.0.clone(), turn);
     if !output.proposals.is_empty() {
-        let origin = Origin { turn, call: call.0, command: Some(first_line(&command)) };
+        let origin = CallOrigin { turn, call: call.0.clone(), command: Some(first_line(&command)) };
         parts.take_changes(origin, &view, &mut output, &Interrupt(None)).await;
     }
     let text = parts.settings.keys().redact(output.words()).into_owned();
     let command = preview(&command, PREVIEW_CHARS);
     let said = format!("The command in the background number {id} has ended: {command}");
-    let finished = inbox::Finished { id, command: command.clone(), text };
-    parts.inbox.put(Item::Finished(finished));
+    let finished = inbox::BackgroundNews { id, turn, command: command.clone(), text };
+    parts.inbox.put(InboxItem::Finished(finished));
     let command = parts.settings.keys().redact(&command).into_owned().into();
-    let ended = Record::Background { id, turn: started_in, command, ended: true };
-    parts.journal.write(&ended);
+    let call = Some((&*call.0).into());
+    parts.journal.write(&Record::Background { id, turn, command, ended: true, call });
     parts.events.notice(if output.is_error { Level::Warning } else { Level::Info }, said);
 }

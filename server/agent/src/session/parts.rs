@@ -4,16 +4,17 @@
 use super::config::SessionConfig;
 use crate::approvals::Approvals;
 use crate::audit::Audit;
+use crate::bundles::Bundles;
 use crate::calls::commands;
 use crate::changes::{Changes, ChangesConfig};
 use crate::compaction::wish::CompactionWish;
 use crate::context::ContextNotices;
-use crate::conversation::{Conversation, Snapshot};
+use crate::conversation::{Conversation, ConversationSnapshot};
 use crate::events::Events;
-use crate::inbox::{self, Inbox, Item};
+use crate::inbox::{self, Inbox, InboxItem};
 use crate::journal::Journal;
-use crate::journal::past::{Past, RunningCommands, losses};
-use crate::journal::record::{Record, Summary, now};
+use crate::journal::past::{BackgroundCommands, Past, losses};
+use crate::journal::record::{JournalSummary, Record, now};
 use crate::knowledge::{LoadedSkill, SharedKnowledge};
 use crate::prelude::{PreludeCache, PreludeInputs};
 use crate::readable::ReadableFolders;
@@ -21,22 +22,25 @@ use crate::settings::CurrentSettings;
 use crate::skills::Skills;
 use crate::subagent::catalogue::AgentTypes;
 use crate::subagent::result::crashed;
-use crate::subagent::thread::{RunningThreads, Thread};
+use crate::subagent::thread::{RunningThreads, SubagentThread};
 use crate::todos::Todos;
 use crate::tools::compact::Compact;
 use crate::tools::load_skill::LoadSkill;
-use crate::tools::task::Task;
+use crate::tools::task::TaskTool;
 use crate::tools::todo_write::TodoWrite;
+use ropewalk_model::Block;
 use ropewalk_protocol::{Event, SessionEvent, StopReason};
 use ropewalk_tools::{CommandRunner, Registry, Rule, TypedTool as _};
+use ropewalk_workspace::state::SavedState;
 use ropewalk_workspace::{Editor, View, Workspace};
 use std::borrow::Cow;
+use std::mem::take;
 use std::path::PathBuf;
 use std::sync::Arc;
 use tokio::sync::{mpsc, watch};
 
 /// See the module.
-pub(crate) struct Parts {
+pub(crate) struct SessionParts {
     pub(crate) id: Arc<str>,
     pub(crate) workspace: Arc<Workspace>,
     pub(crate) runner: Arc<dyn CommandRunner>,
@@ -50,26 +54,28 @@ pub(crate) struct Parts {
     pub(crate) changes: Arc<Changes>,
     pub(crate) approvals: Arc<Approvals>,
     pub(crate) inbox: Inbox,
+    /// Bundles of other members that were taken in.
+    pub(crate) bundles: Arc<Bundles>,
     pub(crate) skills: Arc<Skills>,
     pub(crate) types: Arc<AgentTypes>,
     pub(crate) wish: CompactionWish,
     pub(crate) todos: Arc<Todos>,
-    pub(crate) snapshot: watch::Sender<Snapshot>,
+    pub(crate) snapshot: watch::Sender<ConversationSnapshot>,
     /// The subagents that are at work.
     pub(crate) threads: Arc<RunningThreads>,
     /// The subagent whose parts these are, if they are of one.
-    pub(crate) thread: Option<Arc<Thread>>,
+    pub(crate) thread: Option<Arc<SubagentThread>>,
 }
 
 /// A session that is about to begin.
-pub(super) struct Beginning {
-    pub(super) parts: Parts,
+pub(super) struct SessionBeginning {
+    pub(super) parts: SessionParts,
     pub(super) conversation: Conversation,
     /// Changes that could not be brought back, in words.
     pub(super) not_restored: Vec<String>,
 }
 
-impl Beginning {
+impl SessionBeginning {
     /// Restores what a journal has. Blocking.
     pub(super) fn new(
         config: SessionConfig,
@@ -78,18 +84,18 @@ impl Beginning {
     ) -> Self {
         let SessionConfig { id, mut settings, tools, runner, outputs, .. } = config;
         let SessionConfig { publish, journal, past, approvals, .. } = config;
-        let goes_on = past.is_some();
-        let mut past = past.unwrap_or_default();
-        // What was stricter stays so; what was looser is the configuration's to say again.
+        let (goes_on, mut past) = (past.is_some(), past.unwrap_or_default());
+        // A stricter mode stays; a looser one is the configuration's to say again.
         settings.mode = past.mode.map_or(settings.mode, |mode| mode.max(settings.mode));
         let events = Events::new(&id, events, journal.clone());
         let settings = Arc::new(CurrentSettings::new(settings));
-        let notes = std::mem::take(&mut past.notes);
-        let background = std::mem::take(&mut past.background);
+        let (notes, background) = (take(&mut past.news), take(&mut past.background));
+        let started = take(&mut past.background_calls);
         let granted = past.granted.iter().filter_map(|rule| rule.parse().ok()).collect();
         let (saved, snapshot) = (past.kept.clone(), watch::Sender::default());
         let told = (journal.clone(), events.clone(), settings.clone());
-        let todos = Arc::new(Todos::new(std::mem::take(&mut past.todos), past.last_turn, told));
+        let todos = Arc::new(Todos::new(take(&mut past.todos), past.last_turn, told));
+        let (bundles, start) = bundles(&mut past, &journal);
         let conversation = conversation(past, goes_on, &settings, &journal, snapshot.clone());
         let readable = Arc::<ReadableFolders>::default();
         let skills = Arc::new(Skills::new(conversation.knowledge.clone(), readable.clone()));
@@ -103,14 +109,16 @@ impl Beginning {
             events: events.clone(),
             readable,
             saved: saved.clone(),
+            start,
             commands: commands(&conversation.history),
+            background: started,
         });
         let wish = CompactionWish::default();
-        let mut not_restored = losses(&saved, &id, &workspace);
-        let keys = settings.keys();
-        not_restored.iter_mut().for_each(|words| *words = keys.redact(words).into_owned());
-        let parts = Parts {
+        let (keys, lost) = (settings.keys(), losses(&saved, &id, &workspace));
+        let not_restored = lost.iter().map(|words| keys.redact(words).into_owned()).collect();
+        let parts = SessionParts {
             inbox: Inbox::new(notes, journal.clone()),
+            bundles,
             approvals: Arc::new(Approvals::new(approvals, granted)),
             changes: Arc::new(changes),
             runner,
@@ -118,7 +126,7 @@ impl Beginning {
                 .with(TodoWrite::new(todos.clone()))
                 .with(Compact::new(wish.clone()))
                 .with(LoadSkill::new(skills.clone()))
-                .with(Task::default()),
+                .with(TaskTool::default()),
             skills,
             types: Arc::default(),
             wish,
@@ -138,13 +146,20 @@ impl Beginning {
     }
 }
 
+/// Bundles that were taken in, and the state that the session's task started from.
+fn bundles(past: &mut Past, journal: &Journal) -> (Arc<Bundles>, Option<SavedState>) {
+    let (turn, start) = past.start.take().unzip();
+    let taken = std::mem::take(&mut past.taken);
+    (Arc::new(Bundles::new(taken, turn.unwrap_or_default(), journal.clone())), start)
+}
+
 /// A conversation that goes on, or begins.
 pub(crate) fn conversation(
     past: Past,
     goes_on: bool,
     settings: &CurrentSettings,
     journal: &Journal,
-    snapshot: watch::Sender<Snapshot>,
+    snapshot: watch::Sender<ConversationSnapshot>,
 ) -> Conversation {
     snapshot.send_modify(|snapshot| {
         (snapshot.given_title, snapshot.last_turn) = (past.title, past.last_turn);
@@ -175,9 +190,12 @@ pub(crate) fn conversation(
     };
     conversation.history.keep_in(journal.clone());
     if let Some(turn) = past.open_turn {
-        let why = Some("Ropewalk ended while this turn ran");
-        let stopped = |call: &str| past.threads.get(call).map(|said| crashed(said));
-        conversation.history.close_telling(why, stopped);
+        let why = "Ropewalk ended while this turn ran";
+        let known = |call: &str| match past.threads.get(call) {
+            Some(said) => Some(Block::result(call, crashed(said), true)),
+            None => past.calls.result(call, why),
+        };
+        conversation.history.close_telling(Some(why), known);
         let stop_reason = StopReason::Error;
         journal.write(&Record::Ended { turn, at: now(), stop_reason });
     }
@@ -191,12 +209,18 @@ const ENDED: &str = "It ended with Ropewalk, before its end; what it had changed
      still needed.";
 
 /// Tells of the commands of the process before, which have all ended.
-fn tell_ended(running: RunningCommands, inbox: &Inbox, journal: &Journal) {
+fn tell_ended(running: BackgroundCommands, inbox: &Inbox, journal: &Journal) {
     for (id, (turn, command)) in running {
         let text = ENDED.to_owned();
-        inbox.put(Item::Finished(inbox::Finished { id, command: command.clone(), text }));
+        inbox.put(InboxItem::Finished(inbox::BackgroundNews {
+            id,
+            turn,
+            command: command.clone(),
+            text,
+        }));
         // Cut off before this line, it is told twice rather than never.
-        journal.write(&Record::Background { id, turn, command: command.into(), ended: true });
+        let (command, ended, call) = (command.into(), true, None);
+        journal.write(&Record::Background { id, turn, command, ended, call });
     }
 }
 
@@ -207,7 +231,7 @@ fn keeping(journal: Journal) -> impl Fn(&LoadedSkill) + Send + Sync {
     }
 }
 
-impl Parts {
+impl SessionParts {
     /// The tools that are offered now.
     pub(crate) fn registry(&self) -> Registry {
         let settings = self.settings.get();
@@ -216,7 +240,7 @@ impl Parts {
             Compact::NAME => settings.mechanisms.compaction,
             TodoWrite::NAME => settings.mechanisms.todos,
             LoadSkill::NAME => skills,
-            Task::NAME => settings.mechanisms.subagents,
+            TaskTool::NAME => settings.mechanisms.subagents,
             _ => true,
         };
         self.tools.clone().only(|name| is_on(name) && settings.offers(name))
@@ -321,7 +345,7 @@ impl Parts {
             (snapshot.title(), snapshot.turns.len() as u64)
         };
         let (pending, unsaved) = self.changes.waiting();
-        let summary = Summary { title, at: now(), turns, pending, unsaved };
+        let summary = JournalSummary { title, at: now(), turns, pending, unsaved };
         self.journal.write(&Record::Summary(summary));
     }
 }

@@ -4,7 +4,9 @@
 //! it. Which hunks are meant is settled when the op comes, by the actor. What is decided is in the journal
 //! before it is done.
 
-use super::parts::Parts;
+use super::background::take_in;
+use super::bundles::BundleWork;
+use super::parts::SessionParts;
 use crate::changes::in_words;
 use crate::compaction::pass::{Occasion, compact};
 use crate::conversation::Conversation;
@@ -16,8 +18,8 @@ use crate::journal::record::{Record, now};
 use futures::FutureExt;
 use ropewalk_protocol as protocol;
 use ropewalk_protocol::{CompactionCause, Event, Level, ReviewAction};
-use ropewalk_tools::runner::Stop;
-use ropewalk_workspace::{DocId, HunkId, Selection};
+use ropewalk_tools::runner::{BackgroundEnd, Stop};
+use ropewalk_workspace::{DocId, HunkId, HunkSelection};
 use std::fmt::Display;
 use std::fs::File;
 use std::io::BufReader;
@@ -25,41 +27,53 @@ use std::panic::{AssertUnwindSafe, resume_unwind};
 use std::sync::Arc;
 use tokio::sync::{mpsc, oneshot};
 
-/// What is asked for.
-pub(super) enum Review {
-    Accept(Selection),
-    Reject(Selection, Option<String>),
+/// Step of a review that the user asks for.
+pub(super) enum ReviewStep {
+    Accept(HunkSelection),
+    Reject(HunkSelection, Option<String>),
     Edit(HunkId, String),
     /// Takes back changes that were made; no turn starts before this is told.
-    Undo(Selection, oneshot::Sender<()>),
+    Undo(HunkSelection, oneshot::Sender<()>),
     /// Takes back this turn and all after it; none is running, and none starts before the conversation is back.
     Rewind(u64, Box<Conversation>, oneshot::Sender<Box<Conversation>>),
+    /// A bundle, which nobody has decided on yet.
+    Bundle(BundleWork),
+    /// A command that has ended in the background. It stands in line here, so that it is taken in before a rewind or
+    /// after it.
+    Finished(Box<BackgroundEnd>),
 }
 
-impl Review {
-    fn action(&self) -> ReviewAction {
-        match self {
-            Review::Accept(_) => ReviewAction::Accept,
-            Review::Reject(..) => ReviewAction::Reject,
-            Review::Edit(..) => ReviewAction::Edit,
-            Review::Undo(..) => ReviewAction::Undo,
-            Review::Rewind(..) => ReviewAction::Rewind,
-        }
+impl ReviewStep {
+    /// The kind of decision; None if it is none.
+    fn action(&self) -> Option<ReviewAction> {
+        Some(match self {
+            ReviewStep::Accept(_) => ReviewAction::Accept,
+            ReviewStep::Reject(..) => ReviewAction::Reject,
+            ReviewStep::Edit(..) => ReviewAction::Edit,
+            ReviewStep::Undo(..) => ReviewAction::Undo,
+            ReviewStep::Rewind(..) => ReviewAction::Rewind,
+            ReviewStep::Bundle(_) | ReviewStep::Finished(_) => return None,
+        })
     }
 }
 
 /// The same selection in the workspace's own words.
-pub(super) fn selected(selection: protocol::Selection) -> Selection {
+pub(super) fn selected(selection: protocol::Selection) -> HunkSelection {
     match selection {
-        protocol::Selection::Hunks(ids) => Selection::Hunks(ids.into_iter().map(HunkId).collect()),
-        protocol::Selection::File(uri) => Selection::File(DocId::from_uri(&uri)),
-        protocol::Selection::Turn(turn) => Selection::Turn(turn),
-        protocol::Selection::All => Selection::All,
+        protocol::Selection::Hunks(ids) => {
+            HunkSelection::Hunks(ids.into_iter().map(HunkId).collect())
+        }
+        protocol::Selection::File(uri) => HunkSelection::File(DocId::from_uri(&uri)),
+        protocol::Selection::Turn(turn) => HunkSelection::Turn(turn),
+        protocol::Selection::All => HunkSelection::All,
     }
 }
 
 /// Takes reviews until the session has ended.
-pub(super) async fn run(parts: Arc<Parts>, mut reviews: mpsc::UnboundedReceiver<Review>) {
+pub(super) async fn run(
+    parts: Arc<SessionParts>,
+    mut reviews: mpsc::UnboundedReceiver<ReviewStep>,
+) {
     while let Some(review) = reviews.recv().await {
         // In a task, so that a panic ends this review and not all that come after it.
         let action = review.action();
@@ -70,20 +84,23 @@ pub(super) async fn run(parts: Arc<Parts>, mut reviews: mpsc::UnboundedReceiver<
         });
         // A request that follows the event finds what this has left.
         let looked = parts.changes.look().await;
-        parts.events.tell(Event::Reviewed { action, done, failed });
+        if let Some(action) = action {
+            parts.events.tell(Event::Reviewed { action, done, failed });
+        }
         parts.changes.tell(looked);
+        parts.bundles.tell_rejections(&parts.workspace, &parts.id);
         parts.settle().await;
     }
 }
 
 /// For how many hunks it was done, and what could not be done, in words.
-type Outcome = (usize, Vec<String>);
+type ReviewOutcome = (usize, Vec<String>);
 
-async fn review_one(parts: Arc<Parts>, review: Review) -> Outcome {
+async fn review_one(parts: Arc<SessionParts>, review: ReviewStep) -> ReviewOutcome {
     let changes = &parts.changes;
     parts.write_review(&review);
     match review {
-        Review::Accept(selection) => {
+        ReviewStep::Accept(selection) => {
             let report = changes.publish(&selection).await;
             // The user may answer what they are told at once, and the model is to know it then.
             changes.tell_later(&report);
@@ -91,15 +108,25 @@ async fn review_one(parts: Arc<Parts>, review: Review) -> Outcome {
             changes.tell_others(&report);
             in_words(&report)
         }
-        Review::Undo(selection, ended) => {
+        ReviewStep::Undo(selection, ended) => {
             let report = changes.undo(&selection).await;
             changes.tell_now(&report);
             let _ = ended.send(());
             in_words(&report)
         }
-        Review::Reject(selection, reason) => done(changes.reject(&selection, reason.as_deref())),
-        Review::Edit(hunk, text) => done(changes.edit(hunk, &text).map(|()| 1)),
-        Review::Rewind(turn, mut conversation, back) => {
+        ReviewStep::Reject(selection, reason) => {
+            done(changes.reject(&selection, reason.as_deref()))
+        }
+        ReviewStep::Bundle(work) => {
+            parts.bundle_work(work).await;
+            ReviewOutcome::default()
+        }
+        ReviewStep::Finished(finished) => {
+            take_in(&parts, *finished).await;
+            ReviewOutcome::default()
+        }
+        ReviewStep::Edit(hunk, text) => done(changes.edit(hunk, &text).map(|()| 1)),
+        ReviewStep::Rewind(turn, mut conversation, back) => {
             let rewinding = AssertUnwindSafe(rewind(&parts, &mut conversation, turn));
             let outcome = rewinding.catch_unwind().await;
             // The actor lives as long as this task is fed.
@@ -109,7 +136,7 @@ async fn review_one(parts: Arc<Parts>, review: Review) -> Outcome {
     }
 }
 
-fn done(done: Result<usize, &str>) -> Outcome {
+fn done(done: Result<usize, &str>) -> ReviewOutcome {
     match done {
         Ok(count) => (count, Vec::new()),
         Err(why) => (0, vec![why.to_owned()]),
@@ -117,11 +144,15 @@ fn done(done: Result<usize, &str>) -> Outcome {
 }
 
 /// Takes back the words and the edits of `turn` and of all after it.
-async fn rewind(parts: &Parts, conversation: &mut Conversation, turn: u64) -> Outcome {
+async fn rewind(parts: &SessionParts, conversation: &mut Conversation, turn: u64) -> ReviewOutcome {
     let turns = conversation.turns.clone();
     let Some(at) = turns.iter().position(|mark| mark.turn == turn) else {
         return (0, vec![format!("there is no turn {turn}")]);
     };
+    if parts.bundles.is_before_start(turn) {
+        let why = "it lies before the start of the task that is worked on";
+        return (0, vec![format!("turn {turn} can't be taken back: {why}")]);
+    }
     let is_compacted = turns.get(at).is_some_and(|mark| !conversation.history.has(&mark.history));
     // Read before anything is undone, so that a journal that fails costs nothing.
     let folded = if is_compacted {
@@ -132,12 +163,12 @@ async fn rewind(parts: &Parts, conversation: &mut Conversation, turn: u64) -> Ou
     } else {
         None
     };
-    // What they would change is not to come in later.
+    // Their changes are not to come in later.
     parts.runner.stop(Stop::Since(turn));
     let (mut count, mut failed) = (0, Vec::new());
     let later = turns.get(at..).unwrap_or_default();
     for mark in later.iter().rev() {
-        let report = parts.changes.undo(&Selection::Turn(mark.turn)).await;
+        let report = parts.changes.undo(&HunkSelection::Turn(mark.turn)).await;
         let (done, words) = in_words(&report);
         parts.changes.tell_now(&report);
         count += done;
@@ -145,11 +176,12 @@ async fn rewind(parts: &Parts, conversation: &mut Conversation, turn: u64) -> Ou
     }
     let Some(mark) = later.first() else { return (count, failed) };
     // News of what was undone here are of words that the model has not heard.
-    count += parts.changes.go_back(mark.kept.clone()).await;
-    parts.inbox.take_news(drop);
+    count += parts.changes.go_back(mark.kept.clone(), turn).await;
     // In this order: cut off between them, the turn is still there, to be taken back again.
     parts.changes.keep();
     parts.journal.write(&Record::Rewound { turn });
+    parts.inbox.rewind(turn);
+    parts.bundles.rewind(turn);
     conversation.rewind(mark, folded);
     let todos = parts.todos.go_back(turn, mark.todos.clone());
     parts.events.tell(Event::Rewound { turn, prompt: mark.prompt.clone() });
@@ -159,7 +191,7 @@ async fn rewind(parts: &Parts, conversation: &mut Conversation, turn: u64) -> Ou
 
 /// Compacts a conversation between turns, and gives it back however that ends.
 pub(super) async fn compact_idle(
-    parts: Arc<Parts>,
+    parts: Arc<SessionParts>,
     mut conversation: Conversation,
     focus: Option<String>,
     (interrupt, back): (Interrupt, oneshot::Sender<Box<Conversation>>),
@@ -203,18 +235,20 @@ async fn folded(journal: &Journal, turn: u64) -> Result<History, String> {
     })
 }
 
-impl Parts {
-    fn write_review(&self, review: &Review) {
-        let hunks = |selection: &Selection| self.changes.in_words(selection);
+impl SessionParts {
+    fn write_review(&self, review: &ReviewStep) {
+        let Some(action) = review.action() else { return };
+        let hunks = |selection: &HunkSelection| self.changes.in_words(selection);
         let what = match review {
-            Review::Accept(selection)
-            | Review::Reject(selection, None)
-            | Review::Undo(selection, _) => hunks(selection),
-            Review::Reject(selection, Some(why)) => format!("{}: {why}", hunks(selection)),
-            Review::Edit(hunk, _) => hunks(&Selection::Hunks(vec![*hunk])),
-            Review::Rewind(turn, ..) => format!("turn {turn} and what came after it"),
+            ReviewStep::Accept(selection)
+            | ReviewStep::Reject(selection, None)
+            | ReviewStep::Undo(selection, _) => hunks(selection),
+            ReviewStep::Reject(selection, Some(why)) => format!("{}: {why}", hunks(selection)),
+            ReviewStep::Edit(hunk, _) => hunks(&HunkSelection::Hunks(vec![*hunk])),
+            ReviewStep::Rewind(turn, ..) => format!("turn {turn} and what came after it"),
+            ReviewStep::Bundle(_) | ReviewStep::Finished(_) => return,
         };
-        let record = Record::Review { at: now(), action: review.action(), what: what.into() };
+        let record = Record::Review { at: now(), action, what: what.into() };
         self.journal.write(&record);
     }
 }

@@ -4,7 +4,7 @@
 //! own folders links are the user's.
 
 use super::front_matter::{self, FrontMatter};
-use super::stamp::Stamp;
+use super::stamp::FileStamp;
 use ropewalk_text::plain::plain_line;
 use ropewalk_tools::bounds::preview;
 use ropewalk_workspace::{DocId, FileState, Place, View};
@@ -62,13 +62,13 @@ pub struct FoundSkills {
 
 /// Heads of files that were read before, by path.
 #[derive(Debug, Default)]
-pub struct SkillCache(HashMap<PathBuf, (Stamp, Head)>);
+pub struct SkillCache(HashMap<PathBuf, (FileStamp, SkillHead)>);
 
 /// A file's head, or what is wrong with it.
-type Head = Result<Arc<FrontMatter>, String>;
+type SkillHead = Result<Arc<FrontMatter>, String>;
 
 /// A file that may be a skill.
-struct Candidate {
+struct SkillCandidate {
     /// Links resolved.
     file: PathBuf,
     folder: PathBuf,
@@ -76,24 +76,24 @@ struct Candidate {
     named: String,
     place: Option<Place>,
     /// None where an open document or the fork has the text.
-    stamp: Option<Stamp>,
+    stamp: Option<FileStamp>,
 }
 
 /// Finds all skills. `user`: the user's folders that may hold a folder of skills, the first before the others. Blocking.
 pub fn find(view: &View, user: &[PathBuf], cache: &mut SkillCache) -> FoundSkills {
-    let mut search = Search::new(view);
+    let mut search = SkillSearch::new(view);
     for root in view.roots().iter() {
         for name in PLACES {
             search.in_root(&root.path().join(name).join("skills"));
         }
     }
     user.iter().for_each(|folder| search.of_user(&folder.join("skills")));
-    let Search { candidates, faults, .. } = search;
+    let SkillSearch { candidates, faults, .. } = search;
     let mut found = FoundSkills { faults, ..FoundSkills::default() };
     let mut heads = HashMap::new();
     for candidate in candidates {
         let head = head(view, &candidate, cache);
-        if let Some(stamp) = candidate.stamp.filter(Stamp::is_settled) {
+        if let Some(stamp) = candidate.stamp.filter(FileStamp::is_settled) {
             heads.insert(candidate.file.clone(), (stamp, head.clone()));
         }
         take(&mut found, candidate, head);
@@ -103,8 +103,8 @@ pub fn find(view: &View, user: &[PathBuf], cache: &mut SkillCache) -> FoundSkill
 }
 
 /// Takes in one of them, unless it is none, or a skill of that name came before.
-fn take(found: &mut FoundSkills, candidate: Candidate, head: Head) {
-    let Candidate { file, folder, named, place, .. } = candidate;
+fn take(found: &mut FoundSkills, candidate: SkillCandidate, head: SkillHead) {
+    let SkillCandidate { file, folder, named, place, .. } = candidate;
     let shown = match &place {
         Some(place) => place.shown.clone(),
         None => file.to_string_lossy().into_owned(),
@@ -152,7 +152,7 @@ pub(crate) fn is_name(name: &str) -> bool {
         && name.chars().any(char::is_alphanumeric)
 }
 
-fn head(view: &View, candidate: &Candidate, cache: &SkillCache) -> Head {
+fn head(view: &View, candidate: &SkillCandidate, cache: &SkillCache) -> SkillHead {
     if let (Some(stamp), Some((known, head))) = (candidate.stamp, cache.0.get(&candidate.file))
         && stamp == *known
     {
@@ -194,11 +194,11 @@ fn too_large() -> String {
 }
 
 /// A search under way.
-struct Search<'a> {
+struct SkillSearch<'a> {
     view: &'a View,
     /// Files of the fork and open documents that are named like a skill's.
     overlay: BTreeMap<PathBuf, (Place, bool)>,
-    candidates: Vec<Candidate>,
+    candidates: Vec<SkillCandidate>,
     faults: Vec<String>,
     /// Folders looked into, and files taken, by their real paths: two names of one are one.
     seen: HashSet<PathBuf>,
@@ -206,7 +206,7 @@ struct Search<'a> {
     is_full: bool,
 }
 
-impl<'a> Search<'a> {
+impl<'a> SkillSearch<'a> {
     fn new(view: &'a View) -> Self {
         Self {
             view,
@@ -321,8 +321,9 @@ impl<'a> Search<'a> {
             },
             false => None,
         };
-        let (folder, named, stamp) = (folder.to_owned(), named.to_owned(), Some(Stamp::of(&meta)));
-        self.add(Candidate { file, folder, named, place, stamp });
+        let (folder, named, stamp) =
+            (folder.to_owned(), named.to_owned(), Some(FileStamp::of(&meta)));
+        self.add(SkillCandidate { file, folder, named, place, stamp });
         true
     }
 
@@ -341,12 +342,12 @@ impl<'a> Search<'a> {
             let named = named.map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
             if (2..=DEEPEST + 1).contains(&below) {
                 let folder = file.parent().map(Path::to_owned).unwrap_or_default();
-                self.add(Candidate { file, folder, named, place: Some(place), stamp: None });
+                self.add(SkillCandidate { file, folder, named, place: Some(place), stamp: None });
             }
         }
     }
 
-    fn add(&mut self, candidate: Candidate) {
+    fn add(&mut self, candidate: SkillCandidate) {
         if self.is_full || !self.seen.insert(candidate.file.clone()) {
             return;
         }

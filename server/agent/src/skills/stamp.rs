@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 
 /// A file's length and times, and on Unix which file it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Stamp {
+pub(crate) struct FileStamp {
     len: u64,
     modified: Option<SystemTime>,
     /// Device, inode, and when anything of it changed.
@@ -16,7 +16,7 @@ pub(crate) struct Stamp {
 /// How long a file must have been left alone: times are kept in steps, of two seconds on FAT.
 const SETTLED: Duration = Duration::from_secs(2);
 
-impl Stamp {
+impl FileStamp {
     pub(crate) fn of(meta: &Metadata) -> Self {
         #[cfg(unix)]
         use std::os::unix::fs::MetadataExt;

@@ -3,7 +3,7 @@
 use super::find::{FoundTypes, find};
 use super::types::AgentType;
 use ropewalk_protocol::Mode;
-use ropewalk_tools::tool::Hides;
+use ropewalk_tools::tool::ReadFilter;
 use ropewalk_workspace::View;
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -11,17 +11,17 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// See the module.
 #[derive(Default)]
-pub(crate) struct AgentTypes(Mutex<State>);
+pub(crate) struct AgentTypes(Mutex<CatalogueState>);
 
 #[derive(Default)]
-struct State {
+struct CatalogueState {
     found: Arc<FoundTypes>,
     /// Faults that the user was told of.
     told: HashSet<String>,
 }
 
 impl AgentTypes {
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, CatalogueState> {
         // A panic while the lock was held leaves plain data behind, which stays usable.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -32,7 +32,7 @@ impl AgentTypes {
         view: &View,
         user: &[PathBuf],
         tools: &[String],
-        hides: &Hides,
+        hides: &ReadFilter,
     ) -> Vec<String> {
         let found = find(view, user, tools, hides);
         let mut state = self.state();

@@ -1,8 +1,10 @@
 //! Commands of a subagent: those of a runner, but for the background, which outlives what a subagent is there for.
 
 use futures::future::BoxFuture;
-use ropewalk_tools::runner::{BackgroundInfo, Command, CommandRunner, Finished, RunnerInfo, Stop};
-use ropewalk_tools::tool::{Context, Hides, ToolOutput};
+use ropewalk_tools::runner::{
+    BackgroundEnd, BackgroundInfo, Command, CommandRunner, RunnerInfo, Stop,
+};
+use ropewalk_tools::tool::{Context, ReadFilter, ToolOutput};
 use ropewalk_workspace::View;
 use std::future::{pending, ready};
 use std::sync::Arc;
@@ -11,7 +13,7 @@ use std::sync::Arc;
 pub(super) struct Foreground(pub(super) Arc<dyn CommandRunner>);
 
 impl CommandRunner for Foreground {
-    fn begin<'a>(&'a self, view: &'a Arc<View>, hides: &'a Arc<Hides>) -> BoxFuture<'a, ()> {
+    fn begin<'a>(&'a self, view: &'a Arc<View>, hides: &'a Arc<ReadFilter>) -> BoxFuture<'a, ()> {
         self.0.begin(view, hides)
     }
 
@@ -40,7 +42,7 @@ impl CommandRunner for Foreground {
         0
     }
 
-    fn finished(&self) -> BoxFuture<'_, Finished> {
+    fn finished(&self) -> BoxFuture<'_, BackgroundEnd> {
         Box::pin(pending())
     }
 

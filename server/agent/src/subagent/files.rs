@@ -1,10 +1,10 @@
 //! Files of a subagent: one frozen view of which nothing comes back, or a branch of the session's fork.
 
-use crate::changes::{Changes, Merged, Origin};
+use super::lost::LostWork;
+use crate::changes::{CallOrigin, Changes, MergeOutcome};
 use ropewalk_tools::ToolOutput;
 use ropewalk_workspace::{Branch, Proposal, View};
-use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// See the module.
 pub(crate) enum ThreadFiles {
@@ -16,37 +16,53 @@ pub(crate) enum ThreadFiles {
 pub(crate) struct BranchFiles {
     changes: Arc<Changes>,
     branch: Arc<Mutex<Branch>>,
-    /// The files in which its own work has lost its place while it followed the session's fork.
-    lost: Mutex<BTreeSet<String>>,
+    /// Own work that was left out while it followed the session's fork.
+    lost: Mutex<LostWork>,
+    /// The part of that which the subagent is still to be told.
+    untold: Mutex<LostWork>,
+}
+
+impl BranchFiles {
+    async fn follow(&self) -> View {
+        let (view, report) = self.changes.follow(&self.branch).await;
+        for lost in [&self.lost, &self.untold] {
+            locked(lost).add(&report);
+        }
+        view
+    }
 }
 
 impl ThreadFiles {
     /// A branch of what the session holds now, for this call.
     pub(crate) async fn branch(changes: &Arc<Changes>, turn: u64, call: &Arc<str>) -> Self {
         let branch = Arc::new(Mutex::new(changes.branch(turn, call).await));
-        Self::Branch(BranchFiles { changes: changes.clone(), branch, lost: Mutex::default() })
+        let (lost, untold) = (Mutex::default(), Mutex::default());
+        Self::Branch(BranchFiles { changes: changes.clone(), branch, lost, untold })
     }
 
     /// The view of a call.
     pub(crate) async fn view(&self) -> Arc<View> {
         match self {
             Self::Frozen(view) => view.clone(),
-            Self::Branch(own) => {
-                let (view, lost) = own.changes.follow(&own.branch).await;
-                own.lost.lock().unwrap_or_else(PoisonError::into_inner).extend(lost);
-                Arc::new(view)
-            }
+            Self::Branch(own) => Arc::new(own.follow().await),
+        }
+    }
+
+    /// Says in a result of the subagent's what of its work was lost since the one before.
+    pub(crate) fn say_lost(&self, output: &mut ToolOutput) {
+        if let Self::Branch(own) = self {
+            std::mem::take(&mut *locked(&own.untold)).say(output, "you");
         }
     }
 
     /// Takes in what a call of the subagent's proposes.
     pub(crate) async fn merge(
         &self,
-        origin: Origin,
+        origin: CallOrigin,
         view: &Arc<View>,
         proposals: Vec<Proposal>,
         output: &mut ToolOutput,
-    ) -> Merged {
+    ) -> MergeOutcome {
         match self {
             Self::Frozen(_) => {
                 if !proposals.is_empty() {
@@ -54,20 +70,22 @@ impl ThreadFiles {
                         "\n(What it wrote is dropped: a subagent of this type changes nothing.)",
                     );
                 }
-                Merged::default()
+                MergeOutcome::default()
             }
             Self::Branch(own) => own.changes.merge_into(&own.branch, origin, view, proposals).await,
         }
     }
 
-    /// The work that is to come back, on the view that it was made on, and the files in which some of it has lost its
-    /// place already.
-    pub(crate) async fn work(&self) -> Option<(Arc<View>, Vec<Proposal>, BTreeSet<String>)> {
+    /// The work that is to come back, on the view that it was made on, and what of it is lost already.
+    pub(super) async fn work(&self) -> Option<(Arc<View>, Vec<Proposal>, LostWork)> {
         let Self::Branch(own) = self else { return None };
-        let (_, lost) = own.changes.follow(&own.branch).await;
+        own.follow().await;
         let (view, work) = own.changes.work(&own.branch).await;
-        let mut all = own.lost.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        all.extend(lost);
-        Some((Arc::new(view), work, all))
+        Some((Arc::new(view), work, locked(&own.lost).clone()))
     }
+}
+
+fn locked(lost: &Mutex<LostWork>) -> MutexGuard<'_, LostWork> {
+    // A panic while the lock was held leaves plain data behind, which stays usable.
+    lost.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -9,7 +9,7 @@ use crate::skills::find::{LONGEST_DESCRIPTION, PLACES, is_name, text};
 use crate::skills::front_matter::{TypeHead, parted, read_type};
 use ropewalk_text::plain::plain_line;
 use ropewalk_tools::bounds::preview;
-use ropewalk_tools::tool::Hides;
+use ropewalk_tools::tool::ReadFilter;
 use ropewalk_workspace::{DocId, FileState, Place, View};
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -56,16 +56,21 @@ impl Default for FoundTypes {
 }
 
 /// A file that may be a type.
-struct Candidate {
+struct SubagentCandidate {
     path: PathBuf,
     /// Its place in a root; None for the user's own.
     place: Option<Place>,
 }
 
 /// Finds all types. `user`: the user's folders, the first before the others; `tools`: all there are. Blocking.
-pub(crate) fn find(view: &View, user: &[PathBuf], tools: &[String], hides: &Hides) -> FoundTypes {
+pub(crate) fn find(
+    view: &View,
+    user: &[PathBuf],
+    tools: &[String],
+    hides: &ReadFilter,
+) -> FoundTypes {
     let mut found = FoundTypes::default();
-    let mut own: Vec<Candidate> = user.iter().flat_map(|folder| of_user(folder)).collect();
+    let mut own: Vec<SubagentCandidate> = user.iter().flat_map(|folder| of_user(folder)).collect();
     for root in view.roots().iter() {
         for name in PLACES {
             in_root(view, &root.path().join(name).join("agents"), &mut own, &mut found.faults);
@@ -86,7 +91,7 @@ pub(crate) fn find(view: &View, user: &[PathBuf], tools: &[String], hides: &Hide
 }
 
 /// Takes in one of them, unless it is none, or another has its name.
-fn take(found: &mut FoundTypes, view: &View, candidate: &Candidate, tools: &[String]) {
+fn take(found: &mut FoundTypes, view: &View, candidate: &SubagentCandidate, tools: &[String]) {
     let shown = shown(candidate);
     let mut say = |words: &str| found.faults.push(plain_line(words));
     let new = match read(view, candidate, &shown, tools) {
@@ -113,7 +118,7 @@ fn take(found: &mut FoundTypes, view: &View, candidate: &Candidate, tools: &[Str
 /// A type as its file has it, and what of that is not used, in words.
 fn read(
     view: &View,
-    candidate: &Candidate,
+    candidate: &SubagentCandidate,
     shown: &str,
     tools: &[String],
 ) -> Result<(AgentType, Vec<String>), String> {
@@ -152,7 +157,7 @@ fn name(head: &TypeHead, file: &Path) -> Result<String, String> {
 }
 
 /// The words for the subagent; none if there is no text.
-fn words(body: &str, candidate: &Candidate, shown: &str) -> Option<String> {
+fn words(body: &str, candidate: &SubagentCandidate, shown: &str) -> Option<String> {
     let body = said(body.trim());
     if body.trim().is_empty() {
         return None;
@@ -215,7 +220,7 @@ fn own_model(model: &str, faults: &mut Vec<String>) -> Option<String> {
     None
 }
 
-fn shown(candidate: &Candidate) -> String {
+fn shown(candidate: &SubagentCandidate) -> String {
     match &candidate.place {
         Some(place) => place.shown.clone(),
         None => candidate.path.to_string_lossy().into_owned(),
@@ -233,15 +238,20 @@ fn names_in(folder: &Path) -> BTreeSet<OsString> {
 }
 
 /// Files of one of the user's folders. Links there are the user's.
-fn of_user(folder: &Path) -> Vec<Candidate> {
+fn of_user(folder: &Path) -> Vec<SubagentCandidate> {
     let folder = folder.join("agents");
     let files = names_in(&folder).into_iter().map(|name| folder.join(name));
     let files = files.filter(|path| path.metadata().is_ok_and(|meta| meta.is_file()));
-    files.map(|path| Candidate { path, place: None }).collect()
+    files.map(|path| SubagentCandidate { path, place: None }).collect()
 }
 
 /// Files of a folder of a root, as the view has them.
-fn in_root(view: &View, folder: &Path, files: &mut Vec<Candidate>, faults: &mut Vec<String>) {
+fn in_root(
+    view: &View,
+    folder: &Path,
+    files: &mut Vec<SubagentCandidate>,
+    faults: &mut Vec<String>,
+) {
     let roots = view.roots();
     let mut leads_out = |path: &Path| {
         if path.symlink_metadata().is_ok() {
@@ -263,7 +273,9 @@ fn in_root(view: &View, folder: &Path, files: &mut Vec<Candidate>, faults: &mut 
             Ok(place) if place.path.is_dir() => {}
             // One that the agent has deleted is there on the disk alone.
             Ok(place) if matches!(view.read(&place), Ok(FileState::Missing)) => {}
-            Ok(place) => files.push(Candidate { path: place.path.clone(), place: Some(place) }),
+            Ok(place) => {
+                files.push(SubagentCandidate { path: place.path.clone(), place: Some(place) })
+            }
         }
     }
 }

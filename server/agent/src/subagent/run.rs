@@ -3,10 +3,10 @@
 use super::files::ThreadFiles;
 use super::result::{EndFacts, NO_SUMMARY, facts, last_words, stopped};
 use super::spending::TurnSpending;
-use super::thread::Thread;
+use super::thread::SubagentThread;
 use super::types::AgentType;
-use crate::calls::Call;
-use crate::changes::Origin;
+use crate::calls::{CallStage, ModelCall};
+use crate::changes::CallOrigin;
 use crate::interrupt::Interrupted;
 use crate::settings::Settings;
 use crate::tools::task;
@@ -44,7 +44,8 @@ impl Turn {
         if step.usage.total() == 0 {
             return;
         }
-        self.conversation.spend(step);
+        // A dear turn was told of when the step of a subagent made it one.
+        let _ = self.conversation.spend(step);
         let total = self.conversation.spent;
         self.parts.events.tell(Event::Usage {
             turn: self.number,
@@ -58,12 +59,12 @@ impl Turn {
     /// Runs a call of `task` on this view.
     pub(crate) async fn run_task(
         &self,
-        call: &Call,
+        call: &ModelCall,
         parsed: tool::Call,
         view: Arc<View>,
     ) -> ToolOutput {
         let conversions = parsed.conversions;
-        let input = match serde_json::from_value::<task::Input>(parsed.input) {
+        let input = match serde_json::from_value::<task::TaskInput>(parsed.input) {
             Ok(input) => input,
             Err(error) => return ToolOutput::error(error),
         };
@@ -91,7 +92,7 @@ impl Turn {
             true => ThreadFiles::Frozen(view),
             false => ThreadFiles::branch(&self.parts.changes, self.number, &call.id().into()).await,
         };
-        let thread = Arc::new(Thread {
+        let thread = Arc::new(SubagentThread {
             id: format!("{}.{number}", self.number).into(),
             call: call.id().into(),
             agent: kind.name.clone(),
@@ -111,7 +112,7 @@ impl Turn {
     /// Has it work until it is done, or stopped.
     async fn work(
         &self,
-        thread: &Arc<Thread>,
+        thread: &Arc<SubagentThread>,
         kind: (&Arc<AgentType>, Option<Arc<dyn Model>>),
         prompt: String,
     ) -> ThreadEnd {
@@ -132,7 +133,12 @@ impl Turn {
     }
 
     /// Brings back what it has changed, and makes its result.
-    async fn come_back(&self, call: &Call, thread: &Arc<Thread>, end: ThreadEnd) -> ToolOutput {
+    async fn come_back(
+        &self,
+        call: &ModelCall,
+        thread: &Arc<SubagentThread>,
+        end: ThreadEnd,
+    ) -> ToolOutput {
         let (stop, message) = &end.ended;
         let (output, came_back) = match stop {
             StopReason::Interrupted => (interrupted(&end), CameBack::default()),
@@ -159,7 +165,7 @@ impl Turn {
     }
 
     /// The subagent's last text, bounded; the whole is in a file then.
-    async fn summary(&self, call: &Call, text: &str) -> String {
+    async fn summary(&self, call: &ModelCall, text: &str) -> String {
         if text.is_empty() {
             return NO_SUMMARY.to_owned();
         }
@@ -171,7 +177,7 @@ impl Turn {
         bound(text, Bounds { max_chars }, whole.as_deref()).to_string()
     }
 
-    fn facts(&self, thread: &Thread, end: &ThreadEnd, came_back: &CameBack) -> String {
+    fn facts(&self, thread: &SubagentThread, end: &ThreadEnd, came_back: &CameBack) -> String {
         let limits = self.parts.settings.get().limits.mechanisms;
         facts(&EndFacts {
             agent: &thread.agent,
@@ -186,13 +192,13 @@ impl Turn {
     /// Brings its changes into the session's, once those of the calls before it are there.
     async fn merge(
         &self,
-        call: &Call,
-        thread: &Thread,
+        call: &ModelCall,
+        thread: &SubagentThread,
         output: &mut ToolOutput,
     ) -> Result<CameBack, Interrupted> {
         let id: Arc<str> = call.id().into();
         self.or_interrupted(self.subagents.is_next(&id)).await?;
-        let Some((view, work, lost)) = self.or_interrupted(thread.files.work()).await? else {
+        let Some((view, work, mut lost)) = self.or_interrupted(thread.files.work()).await? else {
             return Ok(CameBack::default());
         };
         let mut changed: Vec<String> =
@@ -200,24 +206,20 @@ impl Turn {
         changed.sort_unstable();
         changed.dedup();
         output.proposals = work;
-        let origin = Origin { turn: self.number, call: id, command: None };
+        // From here on nothing says that its work is dropped.
+        self.reaches(&id, CallStage::Merging);
+        let origin = CallOrigin { turn: self.number, call: id, command: None };
         let mut conflicts = self.parts.take_changes(origin, &view, output, &self.interrupt).await;
-        let lost: Vec<String> = lost.into_iter().filter(|file| !conflicts.contains(file)).collect();
-        if !lost.is_empty() {
-            output.say(&format!(
-                "\n(The same text in {} was changed while it worked, by the user or by another of your calls; that part \
-                 was left out. Read it again before you go on.)",
-                lost.join(", ")
-            ));
-        }
+        lost.conflicts.retain(|file| !conflicts.contains(file));
+        lost.say(output, "it");
         changed.retain(|file| !conflicts.contains(file));
-        conflicts.extend(lost);
+        conflicts.extend(lost.conflicts);
         Ok(CameBack { changed, conflicts })
     }
 
     fn tell_of(
         &self,
-        thread: &Thread,
+        thread: &SubagentThread,
         state: ThreadState,
         end: Option<&ThreadEnd>,
         came_back: &CameBack,

@@ -24,11 +24,12 @@ impl TurnSpending {
         self.now.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds what a step has used. A crash forgets none of it.
-    pub(crate) fn add(&self, step: Spent) {
+    /// Adds the use of a step, and gives that of the session with it. A crash forgets none of it.
+    pub(crate) fn add(&self, step: Spent) -> Spent {
         let mut now = self.state();
         *now += step;
         self.journal.write(&Record::Usage(*now));
+        *now
     }
 
     /// Used by the session when the turn began.

@@ -1,7 +1,7 @@
 //! Beginning of a subagent: parts of its own beside those of the session.
 
 use super::commands::Foreground;
-use super::thread::Thread;
+use super::thread::SubagentThread;
 use super::types::AgentType;
 use crate::compaction::wish::CompactionWish;
 use crate::conversation::Conversation;
@@ -9,7 +9,8 @@ use crate::inbox::Inbox;
 use crate::interrupt::Interrupt;
 use crate::journal::past::Past;
 use crate::mechanisms::hooks_of_thread;
-use crate::session::parts::{Parts, conversation};
+use crate::news::News;
+use crate::session::parts::{SessionParts, conversation};
 use crate::settings::{CurrentSettings, Settings};
 use crate::skills::Skills;
 use crate::tools::load_skill::LoadSkill;
@@ -18,7 +19,7 @@ use ropewalk_model::Model;
 use ropewalk_protocol::TodoList;
 use ropewalk_tools::bash::Bash;
 use ropewalk_tools::{CommandRunner, Registry, TypedTool as _};
-use ropewalk_workspace::state::Kept;
+use ropewalk_workspace::state::SavedState;
 use std::sync::Arc;
 use tokio::sync::watch;
 
@@ -26,7 +27,7 @@ impl Turn {
     /// The turn of a subagent that begins.
     pub(super) fn of_thread(
         &self,
-        thread: &Arc<Thread>,
+        thread: &Arc<SubagentThread>,
         (kind, model): (&Arc<AgentType>, Option<Arc<dyn Model>>),
         prompt: &str,
         stopped: watch::Receiver<bool>,
@@ -38,7 +39,7 @@ impl Turn {
         let shared = self.subagents.spending();
         let mut own = Conversation { shared, told_unkept, ..fresh };
         own.history.name_calls(format!("{}-", thread.id));
-        own.begin_turn(self.number, prompt, Kept::default(), TodoList::default());
+        own.begin_turn(self.number, prompt, SavedState::default(), TodoList::default());
         let hooks = hooks_of_thread(&parts, kind.has_instructions).into();
         Turn::new((parts, hooks), self.number, Interrupt(Some(stopped)), own)
     }
@@ -46,10 +47,10 @@ impl Turn {
 
 /// Parts of a subagent, and its conversation, in which nothing was said yet.
 fn of_thread(
-    session: &Parts,
-    thread: Arc<Thread>,
+    session: &SessionParts,
+    thread: Arc<SubagentThread>,
     (kind, model): (&Arc<AgentType>, Option<Arc<dyn Model>>),
-) -> (Parts, Conversation) {
+) -> (SessionParts, Conversation) {
     let runner = session.runner.beside().unwrap_or_else(|| session.runner.clone());
     let runner: Arc<dyn CommandRunner> = Arc::new(Foreground(runner));
     let journal = session.journal.of_thread(thread.id.clone(), thread.call.clone());
@@ -64,7 +65,7 @@ fn of_thread(
     let fresh = conversation(Past::default(), false, &settings, &journal, snapshot.clone());
     let skills = Arc::new(session.skills.beside(fresh.knowledge.clone()));
     let tools = tools(session.registry(), kind, (&runner, &skills));
-    let parts = Parts {
+    let parts = SessionParts {
         // News of the session are for the session's own conversation.
         id: format!("{}/{}", session.id, thread.id).into(),
         workspace: session.workspace.clone(),
@@ -74,7 +75,8 @@ fn of_thread(
         todos: session.todos.clone(),
         runner,
         outputs: session.outputs.clone(),
-        inbox: Inbox::new(Vec::new(), journal.clone()),
+        inbox: Inbox::new(News::default(), journal.clone()),
+        bundles: session.bundles.clone(),
         journal,
         events: session.events.of_thread(&thread.id),
         settings: Arc::new(settings),
@@ -91,6 +93,7 @@ fn of_thread(
 /// The session's settings as they are for a subagent, which follows the repository's instructions or not.
 fn change(settings: &mut Settings, follows: bool, identity: &str) {
     settings.tools = None;
+    settings.facts.identity = None;
     settings.limits.steps = settings.limits.mechanisms.subagent_steps;
     let mechanisms = &mut settings.mechanisms;
     (mechanisms.subagents, mechanisms.todos, mechanisms.check) = (false, false, false);

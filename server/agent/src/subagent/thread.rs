@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::watch;
 
 /// See the module.
-pub(crate) struct Thread {
+pub(crate) struct SubagentThread {
     /// Unique in its session: the turn, and its number in that.
     pub(crate) id: Arc<str>,
     /// The call that has started it.
@@ -20,7 +20,7 @@ pub(crate) struct Thread {
     pub(crate) files: ThreadFiles,
 }
 
-impl Thread {
+impl SubagentThread {
     /// Name for people.
     pub(crate) fn name(&self) -> String {
         format!("{}, {}", self.agent, self.description)

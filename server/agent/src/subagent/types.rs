@@ -98,7 +98,8 @@ impl AgentType {
     /// Words that say to the subagent who it is.
     pub(crate) fn identity(&self) -> String {
         let dropped = if self.is_reading { DROPPED } else { "" };
-        format!("You are a {} subagent. {} {dropped}{END}", self.name, self.words)
+        let article = if self.name.starts_with(['a', 'e', 'i', 'o']) { "an" } else { "a" };
+        format!("You are {article} {} subagent. {} {dropped}{END}", self.name, self.words)
     }
 
     /// True if it has this tool, where commands run so.

@@ -1,6 +1,6 @@
 //! The reminder of todos that the model seems to have forgotten: it stands behind all else that joins a step.
 
-use crate::session::parts::Parts;
+use crate::session::parts::SessionParts;
 use crate::tools::todo_write::TodoWrite;
 use crate::turn::Turn;
 use ropewalk_model::{Block, Role};
@@ -23,7 +23,7 @@ impl Turn {
     }
 }
 
-impl Parts {
+impl SessionParts {
     /// True if the model is told of the tool.
     fn offers_todos(&self) -> bool {
         let registry = self.registry();

@@ -20,26 +20,26 @@ impl CheckBackground {
     }
 }
 
-/// What the model gives.
+/// Input that the model gives.
 #[derive(Deserialize, JsonSchema, Debug)]
-pub struct Input {
+pub struct CheckBackgroundInput {
     /// The number of one command; all are listed if left out.
     id: Option<String>,
-    /// Whether to end it.
+    /// True if it is to be ended.
     stop: Option<bool>,
 }
 
 impl TypedTool for CheckBackground {
-    type Input = Input;
+    type Input = CheckBackgroundInput;
     const NAME: &'static str = "check_background";
     const DESCRIPTION: &'static str = "Lists the commands that run in the background; with an id, shows what one has printed since the last look, or ends it. You are told of its end without asking.";
     const EFFECT: Effect = Effect::Session;
 
-    fn subject(&self, input: &Input) -> Subject {
+    fn subject(&self, input: &CheckBackgroundInput) -> Subject {
         Subject { title: input.id.clone().unwrap_or_default(), ..Subject::default() }
     }
 
-    fn run(&self, input: Input, _: Context) -> BoxFuture<'static, ToolOutput> {
+    fn run(&self, input: CheckBackgroundInput, _: Context) -> BoxFuture<'static, ToolOutput> {
         let all = self.runner.background();
         let said = match (&input.id, input.stop.unwrap_or_default()) {
             (None, false) => Ok(list(&all)),

@@ -18,10 +18,10 @@ impl Compact {
     }
 }
 
-/// What the model gives.
+/// Input that the model gives.
 #[derive(Deserialize, JsonSchema, Debug)]
-pub(crate) struct Input {
-    /// What the summary must keep in view.
+pub(crate) struct CompactInput {
+    /// Points that the summary must keep in view.
     focus: Option<String>,
 }
 
@@ -29,16 +29,16 @@ pub(crate) struct Input {
 const LEAST_PART: u64 = 5;
 
 impl TypedTool for Compact {
-    type Input = Input;
+    type Input = CompactInput;
     const NAME: &'static str = "compact";
     const DESCRIPTION: &'static str = "Replaces the older part of this conversation by a summary before your next step, for a long task whose beginning you no longer need. It happens by itself when the context is full.";
     const EFFECT: Effect = Effect::Session;
 
-    fn subject(&self, input: &Input) -> Subject {
+    fn subject(&self, input: &CompactInput) -> Subject {
         Subject { title: input.focus.clone().unwrap_or_default(), ..Subject::default() }
     }
 
-    fn run(&self, input: Input, _: Context) -> BoxFuture<'static, ToolOutput> {
+    fn run(&self, input: CompactInput, _: Context) -> BoxFuture<'static, ToolOutput> {
         let fill = self.wish.fill();
         let is_empty = fill.context > 0 && fill.used.saturating_mul(LEAST_PART) < fill.context;
         let output = if is_empty {

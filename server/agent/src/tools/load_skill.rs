@@ -21,22 +21,22 @@ impl LoadSkill {
 
 /// Input of a call.
 #[derive(Deserialize, JsonSchema, Debug)]
-pub(crate) struct Input {
+pub(crate) struct LoadSkillInput {
     /// The skill's name.
     name: String,
 }
 
 impl TypedTool for LoadSkill {
-    type Input = Input;
+    type Input = LoadSkillInput;
     const NAME: &'static str = "load_skill";
     const DESCRIPTION: &'static str = "Loads a skill of the system prompt's list: its instructions, and where its files are. Do it before you begin a task that it fits.";
     const EFFECT: Effect = Effect::Session;
 
-    fn subject(&self, input: &Input) -> Subject {
+    fn subject(&self, input: &LoadSkillInput) -> Subject {
         Subject { title: input.name.clone(), ..Subject::default() }
     }
 
-    fn run(&self, input: Input, context: Context) -> BoxFuture<'static, ToolOutput> {
+    fn run(&self, input: LoadSkillInput, context: Context) -> BoxFuture<'static, ToolOutput> {
         let skills = self.skills.clone();
         Box::pin(async move {
             let (reading, view) = (skills.clone(), context.view);

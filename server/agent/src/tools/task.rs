@@ -10,18 +10,18 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// See the module.
-pub(crate) struct Task {
+pub(crate) struct TaskTool {
     /// Names and purposes of the types that the model is told of.
     types: Vec<(String, String)>,
 }
 
-impl Default for Task {
+impl Default for TaskTool {
     fn default() -> Self {
         Self::offering(offers(&FoundTypes::default()))
     }
 }
 
-impl Task {
+impl TaskTool {
     /// The tool with these types in its description.
     pub(crate) fn offering(types: Vec<(String, String)>) -> Self {
         Self { types }
@@ -33,9 +33,9 @@ pub(crate) fn offers(found: &FoundTypes) -> Vec<(String, String)> {
     found.types.iter().map(|one| (one.name.clone(), one.purpose.clone())).collect()
 }
 
-/// What the model gives.
+/// Input that the model gives.
 #[derive(Deserialize, JsonSchema, Debug)]
-pub(crate) struct Input {
+pub(crate) struct TaskInput {
     /// The task in three to five words, for the user.
     pub(crate) description: String,
     /// The whole task: the subagent knows nothing of this conversation.
@@ -44,8 +44,8 @@ pub(crate) struct Input {
     pub(crate) agent_type: String,
 }
 
-impl TypedTool for Task {
-    type Input = Input;
+impl TypedTool for TaskTool {
+    type Input = TaskInput;
     const NAME: &'static str = "task";
     const DESCRIPTION: &'static str = "Gives a part of the work to a subagent, which has a fresh context and returns a summary: for wide searches, and for parts that stand by themselves. Calls made together in one reply run in parallel.";
     const EFFECT: Effect = Effect::Session;
@@ -56,12 +56,12 @@ impl TypedTool for Task {
         format!("{} Types:\n{}", Self::DESCRIPTION, list(&types).trim_end())
     }
 
-    fn subject(&self, input: &Input) -> Subject {
+    fn subject(&self, input: &TaskInput) -> Subject {
         let title = format!("{}: {}", input.agent_type, input.description);
         Subject { title, ..Subject::default() }
     }
 
-    fn run(&self, _: Input, _: Context) -> BoxFuture<'static, ToolOutput> {
+    fn run(&self, _: TaskInput, _: Context) -> BoxFuture<'static, ToolOutput> {
         // The turn runs these calls: a tool has not what they need of it.
         Box::pin(std::future::ready(ToolOutput::error("only a turn can start a subagent")))
     }

@@ -2,27 +2,25 @@
 
 use super::Turn;
 use super::reply::{StepReply, says_nothing, take_cut_call};
-use crate::budget;
-use crate::calls::{Call, read_loosely};
+use crate::calls::{ModelCall, read_loosely};
 use crate::context;
 use crate::conversation::Conversation;
 use crate::hooks::Ended;
 use crate::interrupt::Interrupted;
 use crate::settings::Settings;
 use futures::StreamExt;
-use ropewalk_model::{Delta, Model, ModelError, Piece, Reply, ReplyBuilder, Request};
-use ropewalk_protocol::{Event, Price, Spent, StopReason};
+use ropewalk_model::{Delta, Model, ModelError, ModelReply, ModelRequest, Piece, ReplyBuilder};
+use ropewalk_protocol::{Event, Price, Spent, StopReason, Usage};
 use std::sync::Arc;
-use std::time::Duration;
 
 /// Why the model has not answered.
-enum Unanswered {
+enum AskFailure {
     /// Its server has refused the request as too long.
     TooLong(ModelError),
     Ended(Ended),
 }
 
-impl From<Ended> for Unanswered {
+impl From<Ended> for AskFailure {
     fn from(ended: Ended) -> Self {
         Self::Ended(ended)
     }
@@ -33,24 +31,24 @@ impl Turn {
     pub(crate) async fn ask(&mut self) -> Result<StepReply, Ended> {
         self.before_step(false).await?;
         let asked = match self.ask_once().await {
-            Err(Unanswered::TooLong(error)) => {
+            Err(AskFailure::TooLong(error)) => {
                 let before = self.conversation.history.request().map(|(_, pieces)| pieces);
                 self.before_step(true).await?;
                 match self.conversation.history.request().map(|(_, pieces)| pieces) == before {
-                    true => Err(Unanswered::TooLong(error)),
+                    true => Err(AskFailure::TooLong(error)),
                     false => self.ask_once().await,
                 }
             }
             asked => asked,
         };
         asked.map_err(|unanswered| match unanswered {
-            Unanswered::TooLong(error) => (StopReason::Error, Some(error.to_string())),
-            Unanswered::Ended(ended) => ended,
+            AskFailure::TooLong(error) => (StopReason::Error, Some(error.to_string())),
+            AskFailure::Ended(ended) => ended,
         })
     }
 
     /// One call of the model: its reply, shown as it comes and kept in the history.
-    async fn ask_once(&mut self) -> Result<StepReply, Unanswered> {
+    async fn ask_once(&mut self) -> Result<StepReply, AskFailure> {
         let settings = self.parts.settings.get();
         if let Err(sentence) = &settings.model {
             return Err((StopReason::Error, Some(sentence.clone())).into());
@@ -83,14 +81,19 @@ impl Turn {
                     return Ok(StepReply { printed, ..said });
                 }
                 Ok(Some(Err(error @ ModelError::ContextLength { .. }))) => {
-                    break Unanswered::TooLong(error);
+                    break AskFailure::TooLong(error);
                 }
                 Ok(Some(Err(error))) => break (StopReason::Error, Some(error.to_string())).into(),
                 Err(Interrupted) => break (StopReason::Interrupted, None).into(),
             }
         };
-        // The stream ended early: what is whole of the reply stays.
-        self.take_in(builder.finish_partial(), model.name(), model.price());
+        let partial = builder.finish_partial();
+        match ended {
+            // The same is asked again: what it has said until then is not to be answered.
+            AskFailure::TooLong(_) => self.count(partial.usage, model.price()),
+            // The stream ended early: what is whole of the reply stays.
+            AskFailure::Ended(_) => drop(self.take_in(partial, model.name(), model.price())),
+        }
         Err(ended)
     }
 
@@ -100,7 +103,7 @@ impl Turn {
         settings: &Arc<Settings>,
         model: &dyn Model,
         pieces: Vec<Piece>,
-    ) -> (Request, usize) {
+    ) -> (ModelRequest, usize) {
         let parts = &self.parts;
         let Conversation { context, prelude, history, .. } = &mut self.conversation;
         context.tell(&parts.events, model);
@@ -110,7 +113,7 @@ impl Turn {
         context.keep_room(room);
         let sent = context::bytes(&prelude, &pieces, history.images());
         let max_tokens = context.longest_reply(model, wanted, sent);
-        (Request { prelude, pieces, max_tokens }, sent)
+        (ModelRequest { prelude, pieces, max_tokens }, sent)
     }
 
     fn show(&self, delta: &Delta) {
@@ -122,25 +125,16 @@ impl Turn {
             Delta::Thinking { text, .. } => {
                 self.parts.events.tell(Event::ThinkingDelta { turn, message, text: text.clone() })
             }
-            Delta::Retrying { attempt, wait, reason } => self.parts.events.tell(Event::Retrying {
-                turn,
-                attempt: *attempt,
-                wait_ms: milliseconds(*wait),
-                reason: reason.clone(),
-            }),
-            Delta::Waiting { waited, is_queued } => self.parts.events.tell(Event::Waiting {
-                turn,
-                waited_ms: milliseconds(*waited),
-                is_queued: *is_queued,
-            }),
-            _ => {}
+            delta => self.parts.events.tell_of_wait(turn, delta),
         }
     }
 
-    /// A reply enters the history.
-    fn take_in(&mut self, mut reply: Reply, by: &str, price: Option<Price>) -> StepReply {
-        let step = Spent::of(reply.usage, price);
-        self.conversation.spend(step);
+    /// Use of a reply counts, whatever becomes of the reply.
+    fn count(&mut self, usage: Usage, price: Option<Price>) {
+        let step = Spent::of(usage, price);
+        if let Some(words) = self.conversation.spend(step) {
+            self.warn(words);
+        }
         let total = self.conversation.spent;
         let in_turn = total.since(self.conversation.before);
         self.parts.events.tell(Event::Usage {
@@ -150,9 +144,11 @@ impl Turn {
             total: total.into(),
             context: self.parts.wish.fill().into(),
         });
-        if let Some(words) = budget::dear(in_turn.money, step.money) {
-            self.warn(words);
-        }
+    }
+
+    /// A reply enters the history.
+    fn take_in(&mut self, mut reply: ModelReply, by: &str, price: Option<Price>) -> StepReply {
+        self.count(reply.usage, price);
         let cut = take_cut_call(&mut reply);
         let is_empty = says_nothing(&reply.blocks);
         let mut calls = Vec::new();
@@ -162,13 +158,9 @@ impl Turn {
             self.conversation.follow(&self.parts.settings.get());
             let id = self.message();
             let blocks = self.conversation.push_assistant(id, reply.blocks.clone(), by);
-            let own = blocks.iter().filter_map(Call::of).zip(overlooked);
+            let own = blocks.iter().filter_map(ModelCall::of).zip(overlooked);
             calls.extend(own.map(|(call, overlooked)| call.overlooking(overlooked)));
         }
         StepReply { reply, calls, printed: None, cut, is_empty }
     }
-}
-
-fn milliseconds(time: Duration) -> u64 {
-    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }

@@ -1,10 +1,10 @@
 //! Beginning of a turn: the user's message enters the history, with the news and the open files.
 
 use super::Turn;
-use crate::inbox::Item;
+use crate::inbox::InboxItem;
 use crate::interrupt::Interrupted;
 use crate::opening::open;
-use crate::prompt::{mode_text, open_files, user_text};
+use crate::prompt::{identity_text, mode_text, open_files, user_text};
 use crate::reads::changed;
 use ropewalk_model::{Block, Role};
 use ropewalk_protocol::Prompt;
@@ -39,11 +39,15 @@ impl Turn {
         let texts = self.conversation.messages().rev().filter(|message| message.role == Role::User);
         let texts =
             texts.flat_map(|message| message.content.iter().rev()).filter_map(Block::as_text);
-        let words = words + mode_text(mode, texts);
+        let mut words = words + mode_text(mode, texts);
+        let identity = self.parts.settings.get().facts.identity.clone();
+        if let Some(identity) = identity.filter(|_| self.conversation.messages().next().is_none()) {
+            words.insert_str(0, &identity_text(&identity));
+        }
         let shown = prompt.content.iter().filter(|part| !part.is_text());
         let shown: Vec<Block> = shown.cloned().map(Block::Content).collect();
         let parts = self.parts.clone();
-        parts.inbox.take_news(|more| {
+        parts.inbox.take_news(self.number, |more| {
             let mut news = parts.workspace.take_news(&parts.id);
             news.extend(more);
             self.conversation.hear_reasons(&news);
@@ -64,7 +68,7 @@ impl Turn {
             Vec::new()
         });
         if !files.is_empty() {
-            self.parts.inbox.put(Item::Note(Note::ChangedMeanwhile { files }));
+            self.parts.inbox.put(InboxItem::Note(Note::ChangedMeanwhile { files }));
         }
     }
 }

@@ -4,7 +4,7 @@
 
 use super::Turn;
 use super::reply::StepReply;
-use ropewalk_model::{Block, StopReason as ModelStop};
+use ropewalk_model::{Block, ModelStop};
 
 /// How many replies in a row may be cut before the turn ends.
 const MOST_CUTS: u32 = 3;

@@ -1,10 +1,10 @@
 //! Tool calls that the model has printed as text: run where the provider is set up so, else said to user
 //! and model.
 //!
-//! What such a call looks like is known in the model's room. Nothing is run here.
+//! The form of such a call is known in the model's room. Nothing is run here.
 
 use super::Turn;
-use ropewalk_model::{Block, Model, Reply, printed_tool, take_printed_calls};
+use ropewalk_model::{Block, Model, ModelReply, printed_tool, take_printed_calls};
 
 /// How often in a turn the model is told; then its text stands as its answer.
 const MOST: u32 = 2;
@@ -21,7 +21,7 @@ impl Turn {
     /// the calls instead where they can be read, and nothing is left to tell.
     pub(crate) fn look_for_printed(
         &self,
-        reply: &mut Reply,
+        reply: &mut ModelReply,
         model: &dyn Model,
     ) -> Option<PrintedTool> {
         if reply.tool_calls().next().is_some() {

@@ -1,15 +1,15 @@
 //! The model's reply in a step, and the end that a turn comes to with it.
 
 use super::printed::PrintedTool;
-use crate::calls::Call;
+use crate::calls::ModelCall;
 use crate::hooks::Ended;
-use ropewalk_model::{Block, Reply, StopReason as ModelStop, ToolInput};
+use ropewalk_model::{Block, ModelReply, ModelStop, ToolInput};
 use ropewalk_protocol::StopReason;
 
 /// See the module.
 pub(crate) struct StepReply {
-    pub(crate) reply: Reply,
-    pub(crate) calls: Vec<Call>,
+    pub(crate) reply: ModelReply,
+    pub(crate) calls: Vec<ModelCall>,
     /// The tool of a call that was printed as text.
     pub(crate) printed: Option<PrintedTool>,
     /// The tool of a call that was cut, and so is none.
@@ -59,7 +59,7 @@ pub(crate) fn cut_off() -> Ended {
 }
 
 /// Takes a call that was cut off at the end of a reply out of it, and gives its tool. Such a call is never run.
-pub(crate) fn take_cut_call(reply: &mut Reply) -> Option<String> {
+pub(crate) fn take_cut_call(reply: &mut ModelReply) -> Option<String> {
     let cuts = [ModelStop::MaxTokens, ModelStop::ContextFull, ModelStop::Refusal];
     if !cuts.contains(&reply.stop_reason) {
         return None;

@@ -1,10 +1,10 @@
 //! State of a running turn, from its prompt to its end.
 
-use crate::calls::Repeats;
+use crate::calls::{CallStages, Repeats};
 use crate::conversation::Conversation;
 use crate::hooks::StepHook;
 use crate::interrupt::{Interrupt, Interrupted};
-use crate::session::parts::Parts;
+use crate::session::parts::SessionParts;
 use crate::subagent::group::TurnSubagents;
 use ropewalk_protocol::MessageId;
 use std::future::Future;
@@ -13,7 +13,7 @@ use tokio::task::JoinHandle;
 
 /// See the module.
 pub(crate) struct Turn {
-    pub(crate) parts: Arc<Parts>,
+    pub(crate) parts: Arc<SessionParts>,
     pub(super) hooks: Arc<[Arc<dyn StepHook>]>,
     pub(crate) number: u64,
     pub(crate) interrupt: Interrupt,
@@ -23,6 +23,8 @@ pub(crate) struct Turn {
     /// The last failing call, and in how many steps in a row it failed.
     pub(crate) failing: (String, u32),
     pub(crate) repeats: Repeats,
+    /// Set once a call has ended the turn.
+    pub(crate) is_over: bool,
     /// How often the model has printed a call as text.
     pub(crate) printed: u32,
     /// How many replies in a row were cut at the bound for output tokens.
@@ -31,6 +33,8 @@ pub(crate) struct Turn {
     pub(crate) asked_again: bool,
     /// Reasons that the user has given for refusing calls, until the conversation has them.
     pub(crate) refusals: Mutex<Vec<String>>,
+    /// How far the calls of the step have come.
+    pub(crate) stages: Mutex<CallStages>,
     /// The subagents that its calls have started.
     pub(crate) subagents: TurnSubagents,
     /// Finds out how much context the model has, beside everything else.
@@ -39,7 +43,7 @@ pub(crate) struct Turn {
 
 impl Turn {
     pub(crate) fn new(
-        (parts, hooks): (Arc<Parts>, Arc<[Arc<dyn StepHook>]>),
+        (parts, hooks): (Arc<SessionParts>, Arc<[Arc<dyn StepHook>]>),
         number: u64,
         interrupt: Interrupt,
         conversation: Conversation,
@@ -53,8 +57,10 @@ impl Turn {
             step: 0,
             failing: (String::new(), 0),
             repeats: Repeats::default(),
+            is_over: false,
             printed: 0,
             refusals: Mutex::default(),
+            stages: Mutex::default(),
             cuts: 0,
             asked_again: false,
             subagents: TurnSubagents::default(),

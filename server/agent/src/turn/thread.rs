@@ -55,7 +55,7 @@ impl Turn {
         let steps = self.step;
         if matches!(ended.0, StopReason::MaxSteps | StopReason::Budget) {
             self.conversation.push_user(vec![Block::text(SUM_UP)]);
-            self.begin_step();
+            self.begin_step().await;
             if let Err((StopReason::Interrupted, words)) = self.ask().await.map(drop) {
                 return ((StopReason::Interrupted, words), steps);
             }

@@ -66,7 +66,7 @@ fn journal(bench: &Bench) -> String {
 #[tokio::test]
 async fn what_is_said_waits_for_the_key() {
     let replies = [
-        says("ok").expect_text("one [key]").gate(Place::End, "here"),
+        says("ok").expect_text("one [key]").gate(ReplyPlace::End, "here"),
         says("ok").expect_text("two [key]"),
     ];
     let (mut bench, keeper) = start_asking(replies, known);

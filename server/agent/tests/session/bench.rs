@@ -1,4 +1,4 @@
-//! What every test here stands on: a folder, an editor in memory, a session and its events.
+//! Bench of every test here: a folder, an editor in memory, a session and its events.
 
 use futures::future::BoxFuture;
 use ropewalk_agent::prompt::PromptFacts;
@@ -12,11 +12,11 @@ use ropewalk_protocol::{
     Event, Mechanisms, Mode, Op, OverFork, Prompt, SessionEvent, SessionLimits, StopReason, Verdict,
 };
 pub(crate) use ropewalk_testkit::model::{
-    CountedContext, Overflow, Place, ScriptedModel, ScriptedReply,
+    CountedContext, Overflow, ReplyPlace, ScriptedModel, ScriptedReply,
 };
 use ropewalk_text::Coordinates;
 use ropewalk_tools::{CommandRunner, Registry, Rules, Tool};
-use ropewalk_workspace::publish::Bounds;
+use ropewalk_workspace::publish::PublishBounds;
 use ropewalk_workspace::{
     ContentChange, DocId, DocumentEdit, Editor, EditorError, Habits, Roots, Workspace,
 };
@@ -27,7 +27,7 @@ use std::time::Duration;
 use tokio::sync::{Notify, mpsc};
 
 /// An echo comes at once, or a test holds it.
-const PATIENT: Bounds = Bounds { echo: Duration::from_secs(20) };
+const PATIENT: PublishBounds = PublishBounds { echo: Duration::from_secs(20) };
 
 /// After this long a test is wrong, not slow.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -51,7 +51,7 @@ impl Editor for Echo {
     fn habits(&self) -> Habits {
         Habits::of(Some("Visual Studio Code"))
     }
-    fn apply(&self, edit: DocumentEdit) -> BoxFuture<'static, Result<bool, EditorError>> {
+    fn apply(&self, edit: DocumentEdit) -> BoxFuture<'static, Result<(), EditorError>> {
         let held = self.holds.load(Ordering::SeqCst).then(|| self.go.clone());
         if held.is_some() {
             self.held.notify_one();
@@ -64,12 +64,12 @@ impl Editor for Echo {
             let id = DocId::from_uri(&edit.uri);
             let version = workspace.with_document(&id, |document| document.version);
             if refuses || version != Some(edit.version) {
-                return Ok(false);
+                return Err(EditorError::Declined(String::new()));
             }
             let change = |(start, end, text)| ContentChange { range: Some((start, end)), text };
             let changes: Vec<ContentChange> = edit.edits.into_iter().rev().map(change).collect();
             workspace.change(&edit.uri, edit.version + 1, &changes);
-            Ok(true)
+            Ok(())
         })
     }
     fn barrier(&self) -> BoxFuture<'static, ()> {
@@ -127,7 +127,8 @@ pub(crate) fn client(server: &ScriptedModel) -> Arc<dyn Model> {
     Arc::new(ServerModel::new(config, Http::new()).unwrap())
 }
 
-/// What a session begins with unless a test says otherwise: the standard tools, review, somebody to ask.
+/// Settings that a session begins with unless a test says otherwise: the standard tools, review,
+/// somebody to ask.
 pub(crate) fn settings(model: Arc<dyn Model>) -> Settings {
     Settings {
         model: Ok(model),
@@ -244,7 +245,22 @@ pub(crate) fn start_on_a_copy(
     replies: impl IntoIterator<Item = ScriptedReply>,
     change: impl FnOnce(&mut Settings),
 ) -> Bench {
+    start_on_a_copy_in(tempfile::tempdir().unwrap(), Journal::none(), replies, change)
+}
+
+/// The same, kept in the journal `s`.
+pub(crate) fn start_kept_on_a_copy(replies: impl IntoIterator<Item = ScriptedReply>) -> Bench {
     let dir = tempfile::tempdir().unwrap();
+    let journal = sessions(&dir).begin("s", vec!["w".to_owned()]);
+    start_on_a_copy_in(dir, journal, replies, |_| {})
+}
+
+fn start_on_a_copy_in(
+    dir: tempfile::TempDir,
+    journal: Journal,
+    replies: impl IntoIterator<Item = ScriptedReply>,
+    change: impl FnOnce(&mut Settings),
+) -> Bench {
     std::fs::create_dir(dir.path().join("w")).unwrap();
     let model = ScriptedModel::start(replies).unwrap();
     let change = |settings: &mut Settings| {
@@ -252,7 +268,7 @@ pub(crate) fn start_on_a_copy(
         change(settings);
     };
     let more = (Vec::new(), OverFork::Copy, |tools| tools);
-    start_having(dir, model, change, (Journal::none(), None), more)
+    start_having(dir, model, change, (journal, None), more)
 }
 
 /// The sessions that tests keep.
@@ -563,7 +579,7 @@ impl Bench {
         .await
     }
 
-    /// What became of the next review.
+    /// Waits for the next review, and gives its outcome.
     pub(crate) async fn reviewed(&mut self) -> (&'static str, usize, Vec<String>) {
         self.until(|event| match event {
             Event::Reviewed { action, done, failed } => {

@@ -92,7 +92,7 @@ async fn an_input_that_is_json_but_for_a_little_is_read_and_the_result_says_so()
     let write = "{\"path\": \"b.txt\", \"content\": \"é\n\tend\n\", \"explanation\": \"so\"}";
     let mut bench = start([
         reply().call_raw("write_file", write),
-        // What goes back is what was understood.
+        // The input goes back as it was understood.
         says("ok").expect(|body| match &body["messages"][1]["content"][0]["input"] {
             input if input["content"] == "é\n\tend\n" => Ok(()),
             input => Err(format!("{input}")),
@@ -164,7 +164,7 @@ fn same_id(reply: ScriptedReply, index: usize) -> ScriptedReply {
     let block = json!({"type": "tool_use", "id": "call 0", "name": "list_dir", "input": {}});
     let start = json!({"type": "content_block_start", "index": index, "content_block": block});
     let stop = json!({"type": "content_block_stop", "index": index});
-    reply.event_at(Place::End, start.to_string()).event_at(Place::End, stop.to_string())
+    reply.event_at(ReplyPlace::End, start.to_string()).event_at(ReplyPlace::End, stop.to_string())
 }
 
 #[tokio::test]
@@ -184,7 +184,7 @@ struct Meet(Arc<Barrier>);
 
 #[derive(Deserialize, JsonSchema)]
 struct Meeting {
-    /// Who comes.
+    /// Name of the one who comes.
     name: String,
 }
 
@@ -245,7 +245,7 @@ async fn a_command_is_bounded_and_the_whole_can_be_read_on() {
     assert_eq!(bench.run("count").await, StopReason::EndTurn);
 }
 
-/// What the scripted model is called with.
+/// Key that the scripted model is called with.
 const KEY: &str = "scripted-key";
 
 #[tokio::test]
@@ -409,7 +409,7 @@ async fn an_input_that_is_no_object_goes_back_as_an_object() {
 
 #[tokio::test]
 async fn the_same_command_with_the_same_failure_three_times_in_a_row_ends_the_turn() {
-    // What a model adds in words is no other command.
+    // Words that a model adds make no other command.
     let again = |words: &str| {
         reply().call("bash", json!({"command": "echo no such test; exit 3", "description": words}))
     };

@@ -4,8 +4,8 @@ use crate::bench::*;
 use futures::future::BoxFuture;
 use ropewalk_agent::session::Settings;
 use ropewalk_protocol::{CheckReport, Event, Level, Mode, Op, Prompt, StopReason};
-use ropewalk_tools::runner::{BackgroundInfo, Command, Finished, Stop};
-use ropewalk_tools::tool::Hides;
+use ropewalk_tools::runner::{BackgroundEnd, BackgroundInfo, Command, Stop};
+use ropewalk_tools::tool::ReadFilter;
 use ropewalk_tools::{CommandMode, CommandRunner, Context, NoCommands, RunnerInfo, ToolOutput};
 use ropewalk_workspace::fork::ProposedChange;
 use ropewalk_workspace::{FileState, Proposal, View};
@@ -55,7 +55,7 @@ impl Scripted {
 }
 
 impl CommandRunner for Scripted {
-    fn begin<'a>(&'a self, view: &'a Arc<View>, hides: &'a Arc<Hides>) -> BoxFuture<'a, ()> {
+    fn begin<'a>(&'a self, view: &'a Arc<View>, hides: &'a Arc<ReadFilter>) -> BoxFuture<'a, ()> {
         NoCommands.begin(view, hides)
     }
     fn info(&self) -> RunnerInfo {
@@ -89,7 +89,7 @@ impl CommandRunner for Scripted {
     fn stop(&self, which: Stop) -> usize {
         NoCommands.stop(which)
     }
-    fn finished(&self) -> BoxFuture<'_, Finished> {
+    fn finished(&self) -> BoxFuture<'_, BackgroundEnd> {
         Box::pin(std::future::pending())
     }
     fn settled(&self) -> BoxFuture<'_, ()> {
@@ -372,7 +372,7 @@ async fn new_errors_in_what_was_published_go_back() {
     let words = words.replace("error: ", "");
     let replies = [
         edit("one", "two"),
-        says("Done.").gate(Place::Answer, "told"),
+        says("Done.").gate(ReplyPlace::Answer, "told"),
         says("It was meant so.").expect_text(words),
     ];
     let mut bench = start_with(replies, |settings| settings.mode = Mode::Auto);

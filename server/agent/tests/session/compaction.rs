@@ -1,6 +1,7 @@
 //! Compaction: a conversation that fills the context goes on behind a summary.
 
 mod kept;
+mod whole;
 
 use crate::bench::*;
 use ropewalk_model::Protocol;
@@ -356,7 +357,7 @@ async fn a_journal_that_could_not_be_written_undoes_nothing() {
 async fn interrupted_or_killed_before_its_end_a_compaction_has_changed_nothing() {
     let replies = [
         says("First."),
-        says("Summary.").conversation("question").gate(Place::Block(0), "summary"),
+        says("Summary.").conversation("question").gate(ReplyPlace::Block(0), "summary"),
     ];
     let mut bench = start_kept(replies);
     bench.run("first wish").await;
@@ -417,4 +418,32 @@ async fn what_can_t_be_made_smaller_ends_the_turn_in_words() {
     assert_eq!(stop, StopReason::Error);
     let message = message.unwrap();
     assert!(message.contains("4096 tokens") && message.contains("the last message"), "{message}");
+}
+
+#[tokio::test]
+async fn a_reply_that_breaks_off_because_the_context_is_full_leaves_nothing_behind() {
+    for protocol in [Protocol::Anthropic, Protocol::Chat, Protocol::Responses] {
+        let next = AtomicUsize::new(0);
+        let make = move |said: &Value| {
+            if is_question(said) {
+                return says("**Goal**: read all files.\n**Next**: the last file.");
+            }
+            match next.fetch_add(1, Ordering::SeqCst) {
+                at if at < 12 => calls("read_file", json!({ "path": format!("{at}.txt") })),
+                12 => says("Half an answer").call("read_file", json!({"path": "12.txt"})).error_at(
+                    ReplyPlace::End,
+                    "server_error",
+                    "Reached context length of 4096 tokens",
+                ),
+                _ => says("All read."),
+            }
+        };
+        let replies = [ScriptedReply::from_fn(make).by_beginning().forever()];
+        let mut bench = start_kept_over(protocol, replies, |_| {});
+        files(&bench, 13);
+        assert_eq!(bench.run("Read all of them").await, StopReason::EndTurn, "{protocol:?}");
+        assert_eq!(compactions(&bench), [CompactionCause::Refused], "{protocol:?}");
+        let last = bench.model.recorded().pop().unwrap().raw;
+        assert!(!last.contains("Half an answer") && !last.contains("12.txt"), "{last}");
+    }
 }

@@ -16,7 +16,7 @@ fn model(name: &str) -> Arc<dyn Model> {
 #[derive(Clone, Debug)]
 enum Act {
     Prompt(String),
-    /// What the model says, and whether its calls are run.
+    /// The model's words; true if its calls are run.
     Reply(Vec<Block>, bool),
     /// The turn ends, well or not.
     End(bool),
@@ -173,7 +173,7 @@ fn ids_go_back_unchanged_to_who_gave_them_and_are_made_anew_for_others() {
         assert!((1..=40).contains(&id.len()) && id.chars().all(is_plain), "{id}");
         assert_eq!(unique.insert(id.clone()), at % 2 == 0, "{anew:?}");
     }
-    // What the other gives is its own, and the first gets its own again.
+    // The other model's ids are its own, and the first gets its own again.
     history.push_assistant(None, vec![call("toolu 1"), call("x y")], other.name());
     history.close(Some("done"));
     let both = ids(&history);

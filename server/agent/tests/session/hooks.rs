@@ -3,8 +3,8 @@
 use crate::bench::*;
 use futures::future::BoxFuture;
 use ropewalk_agent::hooks::Ended;
-use ropewalk_agent::{Call, Conversation, StepHook};
-use ropewalk_model::{Block, Reply, StopReason as ModelStop};
+use ropewalk_agent::{Conversation, ModelCall, StepHook};
+use ropewalk_model::{Block, ModelReply, ModelStop};
 use ropewalk_protocol::{Content, Event, Op, Prompt, StopReason};
 use ropewalk_tools::ToolOutput;
 use serde_json::{Value, json};
@@ -20,8 +20,8 @@ impl StepHook for Silent {}
 /// Does at each place what a test says, given how often it was there before.
 struct Hook {
     before_step: fn(&mut Conversation, bool, usize) -> Result<(), Ended>,
-    after_call: fn(&Call, &mut ToolOutput, usize),
-    at_stop: fn(&Conversation, &Reply, usize) -> Option<&'static str>,
+    after_call: fn(&ModelCall, &mut ToolOutput, usize),
+    at_stop: fn(&Conversation, &ModelReply, usize) -> Option<&'static str>,
     steps: AtomicUsize,
     calls: AtomicUsize,
     stops: AtomicUsize,
@@ -53,7 +53,11 @@ impl StepHook for Hook {
         })
     }
 
-    fn after_call<'a>(&'a self, call: &'a Call, output: &'a mut ToolOutput) -> BoxFuture<'a, ()> {
+    fn after_call<'a>(
+        &'a self,
+        call: &'a ModelCall,
+        output: &'a mut ToolOutput,
+    ) -> BoxFuture<'a, ()> {
         Box::pin(async move {
             (self.after_call)(call, output, self.calls.fetch_add(1, Ordering::Relaxed));
         })
@@ -62,7 +66,7 @@ impl StepHook for Hook {
     fn at_stop<'a>(
         &'a self,
         conversation: &'a Conversation,
-        reply: &'a Reply,
+        reply: &'a ModelReply,
     ) -> BoxFuture<'a, Option<Vec<Content>>> {
         Box::pin(async move {
             let before = self.stops.fetch_add(1, Ordering::Relaxed);
@@ -116,7 +120,7 @@ async fn words_of_the_user_that_wait_come_before_a_stop() {
     let hook =
         Arc::new(Hook { at_stop: |_, _, before| (before == 0).then_some("checked"), ..hook() });
     let replies = [
-        says("Done.").gate(Place::End, "here"),
+        says("Done.").gate(ReplyPlace::End, "here"),
         says("So too.").expect_text("wait").expect_no_text("checked"),
         says("Yes.").expect_text("checked"),
     ];
@@ -234,7 +238,7 @@ async fn a_panic_before_a_step_loses_nothing_that_was_said() {
 
 #[tokio::test]
 async fn a_panic_at_the_stop_loses_nothing_that_was_said() {
-    let broken = |_: &Conversation, _: &Reply, before| match before {
+    let broken = |_: &Conversation, _: &ModelReply, before| match before {
         0 => panic!("broken on purpose"),
         _ => None,
     };
@@ -244,7 +248,8 @@ async fn a_panic_at_the_stop_loses_nothing_that_was_said() {
 
 #[tokio::test]
 async fn a_panic_after_a_call_leaves_its_result_and_those_of_others() {
-    let broken = |_: &Call, _: &mut ToolOutput, before| assert_ne!(before, 1, "broken on purpose");
+    let broken =
+        |_: &ModelCall, _: &mut ToolOutput, before| assert_ne!(before, 1, "broken on purpose");
     let replies = [
         calls("write_file", json!({"path": "b.txt", "content": "new\n"}))
             .call("list_dir", json!({})),
@@ -287,7 +292,7 @@ impl StepHook for Endless {
     fn at_stop<'a>(
         &'a self,
         _: &'a Conversation,
-        _: &'a Reply,
+        _: &'a ModelReply,
     ) -> BoxFuture<'a, Option<Vec<Content>>> {
         Box::pin(async {
             self.stays(self.at_stop).await;

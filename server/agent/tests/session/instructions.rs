@@ -188,7 +188,7 @@ async fn a_prompt_command_takes_the_place_of_its_name() {
         bench.path(".claude/commands/review.md"),
         "---\ndescription: Reviews\nallowed-tools: Bash(*)\n---\nReview $1 for $2: !`ls` ($ARGUMENTS)\n",
     );
-    write(home.path().join("commands/review.md"), "The user's.");
+    write(bench.path(".ropewalk/commands/mine.md"), "The repository's.");
     write(home.path().join("commands/mine.md"), "Mine.");
     write(bench.path(".agents/skills/mine/SKILL.md"), "---\ndescription: x\n---\nA skill.");
     let outside = home.path().join("outside.md");
@@ -215,4 +215,59 @@ async fn a_prompt_command_takes_the_place_of_its_name() {
     write(bench.path(".claude/commands/review.md"), "Review.");
     bench.run("/review").await;
     assert!(last_message(&bench.model.requests()[0]).ends_with("/review"));
+}
+
+/// How often a result has a file's instructions whole, between their marks.
+fn whole(result: &str, file: &str, text: &str) -> usize {
+    result.matches(&format!("<instructions file=\"{file}\">\n{text}\n</instructions>")).count()
+}
+
+#[tokio::test]
+async fn instructions_stand_whole_behind_a_result_that_is_cut() {
+    let mut bench = start_with([read("a/b/long.txt"), says("ok")], |_| {});
+    let rule = "Mind this. ".repeat(600).trim_end().to_owned();
+    write(bench.path("a/AGENTS.md"), &rule);
+    write(bench.path("a/b/AGENTS.md"), &rule);
+    write(bench.path("a/b/long.txt"), &format!("{}\n", "x".repeat(1_900)).repeat(40));
+    bench.run("go").await;
+    let (result, _) = bench.results().remove(0);
+    assert!((45_000..70_000).contains(&result.len()), "a page: {}", result.len());
+    for file in ["a/AGENTS.md", "a/b/AGENTS.md"] {
+        assert_eq!(whole(&result, file, &rule), 1, "{file}");
+    }
+}
+
+#[tokio::test]
+async fn in_a_small_context_they_have_a_room_of_their_own_and_count_as_told_only_if_they_are_whole()
+{
+    let both = reply()
+        .call("read_file", json!({"path": "a/b/long.txt"}))
+        .call("read_file", json!({"path": "c/long.txt"}));
+    let context = CountedContext { tokens: 20_000, overflow: Overflow::Refuse };
+    let mut bench = start_counting(
+        ropewalk_model::Protocol::Anthropic,
+        [both, read("a/b/x.txt"), says("ok")],
+        (context, true),
+        |_| {},
+    );
+    let rule =
+        |name: &str, bytes: usize| format!("{name} ").repeat(bytes / 2).trim_end().to_owned();
+    write(bench.path("a/AGENTS.md"), &rule("a", 4_500));
+    write(bench.path("a/b/AGENTS.md"), &rule("b", 4_500));
+    write(bench.path("c/AGENTS.md"), &rule("c", 600));
+    let long = format!("{}\n", "x".repeat(100)).repeat(400);
+    write(bench.path("a/b/long.txt"), &long);
+    write(bench.path("c/long.txt"), &long);
+    write(bench.path("a/b/x.txt"), "x\n");
+    bench.run("go").await;
+    let results: Vec<String> = bench.results().into_iter().map(|(text, _)| text).collect();
+    let places = |file: &str, text: &str| -> Vec<usize> {
+        results.iter().map(|result| whole(result, file, text)).collect()
+    };
+    assert!(results[0].contains("left out") && results[1].contains("left out"), "both are cut");
+    assert_eq!(places("a/b/AGENTS.md", &rule("b", 4_500)), [1, 0, 0], "the nearest first");
+    assert_eq!(places("c/AGENTS.md", &rule("c", 600)), [0, 1, 0]);
+    // There was no room left for this one, which was named; the next call there brings it.
+    assert_eq!(places("a/AGENTS.md", &rule("a", 4_500)), [0, 0, 1]);
+    assert!(results[0].contains("in a/AGENTS.md: read it."), "{:.3000}", results[0]);
 }

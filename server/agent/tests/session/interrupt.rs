@@ -25,10 +25,16 @@ async fn in_the_stream() {
             .call("write_file", json!({"path": "a", "content": "long enough for several pieces"}))
     };
     let whole = long();
-    let places = (0..2_400).step_by(60).map(Place::Byte);
-    for place in [Place::Answer, Place::Block(1), Place::Block(2), Place::Block(3), Place::End]
-        .into_iter()
-        .chain(places)
+    let places = (0..2_400).step_by(60).map(ReplyPlace::Byte);
+    for place in [
+        ReplyPlace::Answer,
+        ReplyPlace::Block(1),
+        ReplyPlace::Block(2),
+        ReplyPlace::Block(3),
+        ReplyPlace::End,
+    ]
+    .into_iter()
+    .chain(places)
     {
         let mut bench = start([
             whole.clone().gate(place, "here"),
@@ -49,7 +55,7 @@ async fn in_the_stream() {
 #[tokio::test]
 async fn a_text_cut_by_an_interrupt_stays() {
     let mut bench = start([
-        says("I was about to say something").gate(Place::End, "here"),
+        says("I was about to say something").gate(ReplyPlace::End, "here"),
         says("ok").expect(|body| {
             let said = body["messages"][1].to_string();
             if said.contains("I was about to say") { Ok(()) } else { Err(said) }
@@ -161,7 +167,7 @@ fn while_a_command_is_read_that_is_hard_to_read() {
     runtime.block_on(async {
         let hard = format!("{}true", "a=(".repeat(16_000));
         let mut bench = start_allowing([
-            bash(&hard).gate(Place::End, "here"),
+            bash(&hard).gate(ReplyPlace::End, "here"),
             says("ok").expect_text("interrupted by the user").expect_text("again"),
         ]);
         bench.session.prompt(Prompt::new("go"));
@@ -226,7 +232,7 @@ async fn in_the_wait_before_another_try() {
 #[tokio::test]
 async fn while_prompts_wait_and_they_run_then() {
     let mut bench = start([
-        says("one").gate(Place::Block(0), "here"),
+        says("one").gate(ReplyPlace::Block(0), "here"),
         says("two").expect_text("second").expect_text("interrupted by the user"),
         says("three").expect_text("third"),
     ]);
@@ -307,4 +313,25 @@ async fn while_an_edit_is_on_its_way_to_the_editor() {
         .until(|event| matches!(event, Event::Hunks { hunks } if hunks.is_empty()).then_some(()))
         .await;
     assert_eq!(bench.buffer(&uri), "1\n");
+}
+
+#[tokio::test]
+async fn killed_in_a_step_calls_before_the_cut_keep_their_results() {
+    let edit = json!({"path": "b.txt", "old_text": "one", "new_text": "two"});
+    let replies = [reply()
+        .call("edit_file", edit)
+        .call("bash", json!({"command": "echo begun; sleep 60"}))
+        .call("read_file", json!({"path": "b.txt"}))];
+    let mut bench = start_kept(replies);
+    bench.file("b.txt", "one\n");
+    bench.session.prompt(Prompt::new("go"));
+    bench.until(|event| matches!(event, Event::ToolOutput { .. }).then_some(())).await;
+    let left = bench.killed();
+    let after = resume(left, []);
+    bench.session.send(Op::Interrupt(None));
+    bench.end().await;
+    let results = after.results();
+    assert!(!results[0].1 && results[0].0.contains("b.txt"), "{results:#?}");
+    assert!(results[1].0.contains("The result of this call was lost"), "{results:#?}");
+    assert!(results[2].0.starts_with("Error: Not run"), "{results:#?}");
 }

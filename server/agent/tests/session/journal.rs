@@ -43,7 +43,8 @@ fn journal(dir: &tempfile::TempDir) -> std::path::PathBuf {
     dir.path().join("state/sessions/s.jsonl")
 }
 
-/// Whether a history could be sent: roles alternate from the user's on, calls and results match.
+/// Checks that a history could be sent: roles alternate from the user's on, calls and results
+/// match.
 fn is_valid(messages: &[ropewalk_model::Message], ended: bool) -> Result<(), String> {
     let mut open: Vec<&str> = Vec::new();
     for (n, message) in messages.iter().enumerate() {
@@ -246,7 +247,7 @@ fn roots_are_the_same_in_whatever_order() {
 
 #[tokio::test]
 async fn what_was_accepted_and_never_saved_waits_too() {
-    use ropewalk_agent::journal::store::Keep;
+    use ropewalk_agent::journal::store::PruneBounds;
     let mut bench = start_kept([edit("one", "1"), says("There.")]);
     bench.file("a.txt", TEXT);
     bench.open("a.txt", TEXT);
@@ -257,31 +258,48 @@ async fn what_was_accepted_and_never_saved_waits_too() {
     let sessions = sessions(&dir);
     let summary = sessions.listed("s").unwrap().summary;
     assert_eq!((summary.pending, summary.unsaved, summary.waits()), (0, 1, 1));
-    assert!(sessions.to_prune(Keep { days: 0, bytes: 0 }).is_empty());
+    assert!(sessions.to_prune(PruneBounds { days: 0, bytes: 0 }).is_empty());
 }
 
 #[tokio::test]
 async fn pruning_leaves_what_is_used_new_or_pending() {
-    use ropewalk_agent::journal::store::Keep;
+    use ropewalk_agent::journal::store::PruneBounds;
     let dir = a_long_story().await;
     let sessions = sessions(&dir);
-    let all = Keep { days: 0, bytes: 0 };
+    let all = PruneBounds { days: 0, bytes: 0 };
     assert_eq!(sessions.list()[0].summary.pending, 2);
     assert!(sessions.to_prune(all).is_empty(), "pending changes are the user's");
     let mut bench = resume(dir, []);
     bench.session.send(Op::Reject(Selection::All, None));
     bench.reviewed().await;
     let dir = bench.dies().await;
-    assert!(sessions.to_prune(Keep { days: 9, bytes: 1 << 30 }).is_empty(), "it is new");
+    assert!(sessions.to_prune(PruneBounds { days: 9, bytes: 1 << 30 }).is_empty(), "it is new");
     // Opened, so that nobody has it any more.
     drop(sessions.open("s").unwrap());
-    let pruned = sessions.to_prune(Keep { days: 9, bytes: 10 });
+    let pruned = sessions.to_prune(PruneBounds { days: 9, bytes: 10 });
     assert_eq!(pruned.len(), 1);
     assert!(pruned[0].why.contains("MB"), "{}", pruned[0].why);
     let held = sessions.open("s").unwrap();
-    assert!(sessions.to_prune(Keep { days: 9, bytes: 10 }).is_empty(), "it is in use");
+    assert!(sessions.to_prune(PruneBounds { days: 9, bytes: 10 }).is_empty(), "it is in use");
     drop(held);
     drop(dir);
+}
+
+#[tokio::test]
+async fn the_session_of_a_teams_member_is_in_no_list_and_goes_with_its_age() {
+    use ropewalk_agent::journal::store::PruneBounds;
+    let dir = a_long_story().await;
+    let sessions = sessions(&dir);
+    let file = dir.path().join("state/sessions/s.jsonl");
+    let text = std::fs::read_to_string(&file).unwrap();
+    let head = "{\"journal\":{";
+    assert!(text.starts_with(head), "{text}");
+    std::fs::write(&file, text.replacen(head, &format!("{head}\"member\":\"alice\","), 1)).unwrap();
+    assert_eq!(sessions.list(), []);
+    assert_eq!(sessions.listed("s").unwrap().member.as_deref(), Some("alice"));
+    assert!(sessions.to_prune(PruneBounds { days: 9, bytes: 1 << 30 }).is_empty(), "it is new");
+    let pruned = sessions.to_prune(PruneBounds { days: 0, bytes: 0 });
+    assert_eq!(pruned.len(), 1, "what it has not handed over is kept by nobody");
 }
 
 #[tokio::test]

@@ -6,12 +6,12 @@ use futures::stream::BoxStream;
 use ropewalk_agent::instructions::Instructions;
 use ropewalk_agent::prompt::{PromptFacts, system_prompt};
 use ropewalk_model::{
-    Delta, Http, Message, Model, ModelError, Piece, Prelude, Protocol, Request, ServerConfig,
-    ServerModel, ToolSpec,
+    Delta, Http, Message, Model, ModelError, ModelRequest, Piece, Prelude, Protocol, ServerConfig,
+    ServerModel, ToolDeclaration,
 };
 use ropewalk_protocol::{Event, ModelLimits, StopReason, Usage};
-use ropewalk_tools::runner::{BackgroundInfo, Command, Finished, Stop};
-use ropewalk_tools::tool::Hides;
+use ropewalk_tools::runner::{BackgroundEnd, BackgroundInfo, Command, Stop};
+use ropewalk_tools::tool::ReadFilter;
 use ropewalk_tools::{
     CommandMode, CommandRunner, Context, NoCommands, Registry, RunnerInfo, ToolOutput,
 };
@@ -26,7 +26,7 @@ const MODES: [CommandMode; 3] = [CommandMode::OverFork, CommandMode::Copy, Comma
 struct Runs(CommandMode);
 
 impl CommandRunner for Runs {
-    fn begin<'a>(&'a self, view: &'a Arc<View>, hides: &'a Arc<Hides>) -> BoxFuture<'a, ()> {
+    fn begin<'a>(&'a self, view: &'a Arc<View>, hides: &'a Arc<ReadFilter>) -> BoxFuture<'a, ()> {
         NoCommands.begin(view, hides)
     }
     fn info(&self) -> RunnerInfo {
@@ -47,7 +47,7 @@ impl CommandRunner for Runs {
     fn stop(&self, which: Stop) -> usize {
         NoCommands.stop(which)
     }
-    fn finished(&self) -> BoxFuture<'_, Finished> {
+    fn finished(&self) -> BoxFuture<'_, BackgroundEnd> {
         Box::pin(std::future::pending())
     }
     fn settled(&self) -> BoxFuture<'_, ()> {
@@ -82,10 +82,10 @@ fn prelude(protocol: Protocol, mode: CommandMode, lean: bool, instructions: &str
     };
     let root = std::path::PathBuf::from("/home/somebody/work/a-project-with-a-name");
     let roots = Roots::new(vec![("a-project-with-a-name".into(), root)]);
-    let specs: Vec<ToolSpec> = registry
+    let specs: Vec<ToolDeclaration> = registry
         .specs()
         .into_iter()
-        .map(|spec| ToolSpec {
+        .map(|spec| ToolDeclaration {
             name: spec.name,
             description: spec.description,
             input_schema: spec.schema,
@@ -131,7 +131,7 @@ fn a_lean_prompt_still_says_what_matters() {
         assert!(text.contains(commands), "{text}");
         assert!(!text.contains("list_dir"), "{text}");
     }
-    // What is cut of the instructions is said.
+    // A cut in the instructions is said.
     let cut = prelude(Protocol::Chat, CommandMode::InPlace, true, &"é".repeat(151));
     assert!(cut.contains("(cut here: read the file for the rest)"), "{cut}");
     let whole = prelude(Protocol::Chat, CommandMode::InPlace, true, &"é".repeat(150));
@@ -198,10 +198,10 @@ impl Model for Loads {
     fn encode(&self, message: &Message) -> Piece {
         self.inner.encode(message)
     }
-    fn encode_prelude(&self, system: &str, tools: &[ToolSpec]) -> Prelude {
+    fn encode_prelude(&self, system: &str, tools: &[ToolDeclaration]) -> Prelude {
         self.inner.encode_prelude(system, tools)
     }
-    fn stream(&self, request: Request) -> BoxStream<'static, Result<Delta, ModelError>> {
+    fn stream(&self, request: ModelRequest) -> BoxStream<'static, Result<Delta, ModelError>> {
         self.inner.stream(request)
     }
     fn probe(&self) -> BoxFuture<'static, Result<(), ModelError>> {
@@ -273,6 +273,23 @@ async fn a_prompt_of_which_the_server_read_little_is_told_once() {
     assert_eq!(bench.run("more").await, StopReason::EndTurn);
     assert_eq!(bench.run("more").await, StopReason::EndTurn);
     assert_eq!(notices(&bench, "has read"), 1);
+}
+
+#[tokio::test]
+async fn an_odd_count_does_not_override_the_context_that_is_configured() {
+    // A server that counts the tokens alone which its cache has not.
+    let uncached = Usage { input: 1_400, output: 1, ..Usage::default() };
+    let read = |path: &str| calls("read_file", json!({ "path": path })).usage(uncached);
+    let mut bench = start([read("a.txt"), read("b.txt"), says("done").usage(uncached)]);
+    for name in ["a.txt", "b.txt"] {
+        bench.file(name, &format!("{name}\n"));
+    }
+    let mut config = bench.model.config();
+    config.limits.context = Some(200_000);
+    bench.session.speak_to(Arc::new(ServerModel::new(config, Http::new()).unwrap()));
+    assert_eq!(bench.run(&"word ".repeat(6_000)).await, StopReason::EndTurn, "{:#?}", bench.seen);
+    assert_eq!(notices(&bench, "has read 1400 tokens"), 1);
+    assert!(!bench.kinds().contains(&"compacted".to_owned()));
 }
 
 #[test]

@@ -11,8 +11,10 @@
 
 mod approvals;
 mod asked;
+mod background;
 mod bench;
 mod breakdown;
+mod bundles;
 mod calls;
 mod check;
 mod compaction;
@@ -24,6 +26,7 @@ mod instructions;
 mod interrupt;
 mod journal;
 mod lean;
+mod members;
 mod news;
 mod prefix;
 mod queue;

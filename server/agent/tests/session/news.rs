@@ -37,7 +37,7 @@ async fn a_rejection_comes_with_its_reason_and_only_once() {
 async fn a_rejection_while_the_turn_runs_stands_behind_the_results() {
     let mut bench = start([
         edit("one", "1"),
-        calls("list_dir", json!({})).gate(Place::End, "here"),
+        calls("list_dir", json!({})).gate(ReplyPlace::End, "here"),
         says("ok").expect_text("rejected a change"),
     ]);
     bench.file("a.txt", "one\n");
@@ -180,7 +180,7 @@ async fn a_failed_publish_is_told_once() {
             edit("one", "1"),
             says("ok").expect_text(failed).expect_no_text("<news>"),
             says("ok").expect_no_text("<news>"),
-            // What the user accepts has no result to say it in.
+            // An accepted change has no result to be told of in.
             says("ok").expect_text("<news>").expect_text(failed),
             says("ok").expect_no_text("<news>"),
         ],

@@ -1,4 +1,4 @@
-//! What was sent is the beginning of what is sent next, byte for byte, over every protocol: only so does the
+//! Requests each begin with the one before, byte for byte, over every protocol: only so does the
 //! server's prompt cache hit.
 //!
 //! The scripted model checks that on every request of every test; here it is shown on the bytes themselves, by
@@ -25,7 +25,7 @@ fn conversation() -> [ScriptedReply; 9] {
         reply()
             .thinking("So it is.", "sealed too")
             .call("edit_file", edit("one", "1"))
-            .gate(Place::End, "here"),
+            .gate(ReplyPlace::End, "here"),
         says("Changed one line.").expect_text("only that line"),
         reply().call("edit_file", edit("seven", "7")).call("list_dir", json!({})),
         says("Another."),

@@ -7,7 +7,7 @@ use serde_json::json;
 #[tokio::test]
 async fn a_steer_joins_after_the_results_of_the_step() {
     let mut bench = start([
-        calls("list_dir", json!({})).gate(Place::End, "here"),
+        calls("list_dir", json!({})).gate(ReplyPlace::End, "here"),
         says("ok").expect_text("only tests").expect(|body| {
             let last = body["messages"][2]["content"].as_array().unwrap();
             let kinds: Vec<_> = last.iter().map(|b| b["type"].as_str().unwrap()).collect();
@@ -24,8 +24,10 @@ async fn a_steer_joins_after_the_results_of_the_step() {
 
 #[tokio::test]
 async fn a_steer_during_the_last_step_starts_another() {
-    let mut bench =
-        start([says("done").gate(Place::End, "here"), says("that too").expect_text("and that")]);
+    let mut bench = start([
+        says("done").gate(ReplyPlace::End, "here"),
+        says("that too").expect_text("and that"),
+    ]);
     bench.session.prompt(Prompt::new("go"));
     bench.model.wait_until_reached("here").await;
     bench.session.send(Op::Steer(vec![Content::text("and that")]));
@@ -37,7 +39,7 @@ async fn a_steer_during_the_last_step_starts_another() {
 #[tokio::test]
 async fn a_steer_at_the_bound_for_steps_is_not_lost() {
     let mut bench = start_with(
-        [says("done").gate(Place::End, "here"), says("that too").expect_text("and that")],
+        [says("done").gate(ReplyPlace::End, "here"), says("that too").expect_text("and that")],
         |settings| settings.limits.steps = 1,
     );
     bench.session.prompt(Prompt::new("go"));
@@ -59,7 +61,7 @@ async fn a_steer_with_no_turn_running_starts_one() {
 #[tokio::test]
 async fn prompts_wait_for_the_running_turn_in_order() {
     let mut bench = start([
-        says("one").gate(Place::End, "here"),
+        says("one").gate(ReplyPlace::End, "here"),
         says("two").expect_text("second"),
         says("three").expect_text("third"),
     ]);
@@ -80,4 +82,27 @@ async fn prompts_wait_for_the_running_turn_in_order() {
         })
         .collect();
     assert_eq!(queued, [2, 3]);
+}
+
+#[tokio::test]
+async fn words_that_come_during_a_compaction_all_wait_and_survive_a_crash() {
+    let mut bench = start_kept([
+        says("First."),
+        says("Summary.").conversation("question").gate(ReplyPlace::Block(0), "summary"),
+        says("ok").conversation("after").gate(ReplyPlace::Answer, "steered"),
+    ]);
+    bench.run("first wish").await;
+    bench.session.send(Op::Compact(None));
+    bench.model.wait_until_reached("summary").await;
+    bench.session.prompt(Prompt::new("queued words"));
+    bench.session.send(Op::Steer(vec![Content::text("steered words")]));
+    // Ops are taken in order, so its answer means that the others were taken.
+    bench.session.send(Op::Interrupt(Some("9.9".to_owned())));
+    let is_answer = |event: &Event| matches!(event, Event::Notice { message, .. } if message.contains("No such subagent"));
+    bench.until(|event| is_answer(event).then_some(())).await;
+    let waiting = |bench: &Bench| sessions(&bench.killed()).open("s").unwrap().1.waiting;
+    assert_eq!(waiting(&bench), ["queued words", "steered words"]);
+    bench.model.open_gate("summary");
+    bench.model.wait_until_reached("steered").await;
+    assert_eq!(waiting(&bench), ["queued words"], "the turn began with the others");
 }

@@ -79,7 +79,7 @@ async fn the_review_is_as_it_was() {
     assert_eq!(bench.disk("b.txt"), "new\n");
     bench.run("Are you there?").await;
     assert_eq!(bench.session.messages().len(), 10);
-    // What was published before and after the restart can be taken back.
+    // Changes published before and after the restart can be taken back.
     bench.session.send(Op::Undo(Selection::All));
     assert_eq!(bench.reviewed().await, ("undo", 3, vec![]));
     assert_eq!(bench.buffer(&uri), format!("zero\n{typed}"));
@@ -181,7 +181,7 @@ async fn accepted_hunks_that_a_hot_exit_brings_back_are_not_made_twice() {
 #[tokio::test]
 async fn rejections_and_waiting_words_are_not_lost() {
     let mut bench =
-        start_kept([edit("one", "1"), says("ok"), says("slow").gate(Place::End, "never")]);
+        start_kept([edit("one", "1"), says("ok"), says("slow").gate(ReplyPlace::End, "never")]);
     bench.file("a.txt", TEXT);
     bench.run("go").await;
     bench.session.prompt(Prompt::new("slowly"));
@@ -216,7 +216,7 @@ async fn what_was_allowed_for_the_session_stays_so_and_a_cut_turn_is_closed_once
     let mut bench = start_kept([
         calls("read_file", json!({"path": ".env"})),
         says("ok"),
-        says("cut").gate(Place::End, "never"),
+        says("cut").gate(ReplyPlace::End, "never"),
     ]);
     bench.file(".env", "A=1\n");
     bench.session.prompt(Prompt::new("go"));

@@ -55,7 +55,7 @@ async fn a_reject_does_not_overtake_an_accept_that_is_on_its_way() {
 #[tokio::test]
 async fn what_comes_after_an_accept_of_all_was_not_meant() {
     let mut bench =
-        start([edit("one", "1"), edit("seven", "7").gate(Place::End, "here"), says("ok")]);
+        start([edit("one", "1"), edit("seven", "7").gate(ReplyPlace::End, "here"), says("ok")]);
     bench.file("a.txt", TEXT);
     let uri = bench.open("a.txt", TEXT);
     bench.session.prompt(Prompt::new("go"));
@@ -83,7 +83,7 @@ async fn what_comes_after_an_accept_of_all_was_not_meant() {
 #[tokio::test]
 async fn auto_mode_publishes_after_each_call() {
     let mut bench =
-        start_with([edit("one", "1"), says("ok").gate(Place::Answer, "here")], |settings| {
+        start_with([edit("one", "1"), says("ok").gate(ReplyPlace::Answer, "here")], |settings| {
             settings.mode = Mode::Auto
         });
     bench.file("a.txt", TEXT);
@@ -118,8 +118,8 @@ async fn a_publish_that_failed_is_said_in_the_result() {
 #[tokio::test]
 async fn a_mode_chosen_in_mid_turn_counts_from_the_next_call() {
     let mut bench = start([
-        edit("one", "1").gate(Place::End, "first"),
-        edit("two", "2").gate(Place::End, "second"),
+        edit("one", "1").gate(ReplyPlace::End, "first"),
+        edit("two", "2").gate(ReplyPlace::End, "second"),
         says("ok").expect_text("Refused in plan mode"),
     ]);
     bench.file("a.txt", TEXT);
@@ -171,7 +171,7 @@ async fn hunk_events_are_in_step_with_what_is_pending() {
 #[tokio::test]
 async fn an_edit_does_not_write_over_a_key_that_is_not_shown() {
     let mut bench = start([edit("# old", "# new"), says("ok")]);
-    // What the scripted model is called with.
+    // The text has the key that the scripted model is called with.
     let line = |key: &str, end: &str| format!("k = {key} # {end}\n");
     let text = line("scripted-key", "old");
     bench.file("a.txt", &text);

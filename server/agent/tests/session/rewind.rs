@@ -98,7 +98,7 @@ async fn a_running_turn_is_interrupted_first_and_the_next_prompt_waits() {
     let mut bench = start_with(
         [
             edit("one", "1"),
-            says("slow").gate(Place::End, "never"),
+            says("slow").gate(ReplyPlace::End, "never"),
             says("Fresh.").conversation("rewound"),
         ],
         |settings| settings.mode = Mode::Auto,

@@ -1,4 +1,5 @@
-//! What may change while a session lives, and what must not: the prefix of a request.
+//! Settings that may change while a session lives, and the one thing that must not: the prefix of a
+//! request.
 
 use crate::bench::*;
 use ropewalk_model::{Http, Model, ServerModel};
@@ -43,7 +44,7 @@ async fn a_model_chosen_in_mid_stream_answers_from_the_next_step_on() {
         reply()
             .thinking("secret thought", "sealed")
             .forget_thinking()
-            .gate(Place::Block(1), "here")
+            .gate(ReplyPlace::Block(1), "here")
             .call("list_dir", json!({})),
         says("ok").conversation("b").expect(no_thinking),
         says("ok").conversation("b"),
@@ -61,7 +62,7 @@ async fn a_model_chosen_in_mid_stream_answers_from_the_next_step_on() {
 #[tokio::test]
 async fn a_model_that_is_lost_in_mid_turn_ends_it_with_all_that_was_said() {
     let mut bench = start([
-        calls("list_dir", json!({})).gate(Place::End, "here"),
+        calls("list_dir", json!({})).gate(ReplyPlace::End, "here"),
         says("ok").expect_text("cut off by an error").expect_text("again"),
     ]);
     bench.session.prompt(Prompt::new("go"));

@@ -404,7 +404,7 @@ async fn loaded_skills_outlive_a_compaction_or_can_be_loaded_anew() {
 
 #[tokio::test]
 async fn one_that_was_given_in_a_turn_that_was_cut_off_is_known_if_the_history_has_it() {
-    let mut bench = start_kept([load("pdf"), says("never").gate(Place::Answer, "given")]);
+    let mut bench = start_kept([load("pdf"), says("never").gate(ReplyPlace::Answer, "given")]);
     skill(&bench.path(".agents/skills"), "pdf", "Fills forms", "body");
     bench.session.prompt(Prompt::new("go"));
     bench.model.wait_until_reached("given").await;

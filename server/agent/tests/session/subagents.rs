@@ -36,7 +36,7 @@ async fn a_subagent_explores_by_itself_and_its_summary_is_the_result() {
     assert_eq!(bench.run("Where is auth?").await, StopReason::EndTurn);
     let requests = bench.model.recorded();
     let (first, own) = (&requests[0].said, &requests[1].said);
-    assert!(own["system"].to_string().contains("You are a explore subagent. "));
+    assert!(own["system"].to_string().contains("You are an explore subagent. "));
     assert!(!first["system"].to_string().contains("subagent. "));
     assert_eq!(own["messages"].as_array().unwrap().len(), 1, "a fresh history");
     let names = |said: &serde_json::Value| -> Vec<String> {
@@ -95,7 +95,7 @@ async fn code_works_in_a_branch_that_comes_back_as_the_work_of_the_call() {
         tasks(&[("code", "change a", "Make it two")]),
         of("Make it two", edits("one", "two")),
         of("Make it two", calls("read_file", json!({"path": "a.txt"})))
-            .gate(Place::Answer, "edited"),
+            .gate(ReplyPlace::Answer, "edited"),
         of("Make it two", says("Changed.")).expect_text("two"),
         says("Done.").expect_text("(changed: a.txt)"),
     ]);
@@ -126,7 +126,7 @@ async fn in_mode_auto_it_reaches_the_user_when_it_comes_back() {
     let replies = [
         tasks(&[("code", "change a", "Make it two")]),
         of("Make it two", edits("one", "two")),
-        of("Make it two", says("Changed.")).gate(Place::Answer, "edited"),
+        of("Make it two", says("Changed.")).gate(ReplyPlace::Answer, "edited"),
         says("Done."),
     ];
     let mut bench = start_with(replies, auto);
@@ -147,7 +147,7 @@ async fn four_are_at_work_at_once_and_results_stand_in_the_order_of_the_calls() 
     let all: Vec<_> =
         prompts.iter().zip(names).map(|(prompt, name)| ("explore", name, &**prompt)).collect();
     let own = prompts.iter().zip(names).map(|(prompt, name)| {
-        of(prompt, says(&format!("About {name}."))).gate(Place::Answer, name)
+        of(prompt, says(&format!("About {name}."))).gate(ReplyPlace::Answer, name)
     });
     let replies = [tasks(&all)].into_iter().chain(own).chain([says("Done.")]);
     let mut bench = start(replies);
@@ -175,9 +175,9 @@ async fn two_in_one_line_while_the_user_types_are_a_conflict_that_is_told() {
     let mut bench = start([
         tasks(&[("code", "first", "Make it A"), ("code", "second", "Make it B")]),
         of("Make it A", edits("one", "A")),
-        of("Make it A", says("A done.")).gate(Place::Answer, "a"),
+        of("Make it A", says("A done.")).gate(ReplyPlace::Answer, "a"),
         of("Make it B", edits("one", "B")),
-        of("Make it B", says("B done.")).gate(Place::Answer, "b"),
+        of("Make it B", says("B done.")).gate(ReplyPlace::Answer, "b"),
         says("Well."),
     ]);
     bench.file("a.txt", "one\ntwo\nthree\n");
@@ -252,7 +252,8 @@ async fn explore_sees_one_frozen_view() {
     let mut bench = start([
         tasks(&[("explore", "look", "Look twice")]),
         of("Look twice", calls("read_file", json!({"path": "a.txt"}))),
-        of("Look twice", calls("read_file", json!({"path": "a.txt"}))).gate(Place::Answer, "once"),
+        of("Look twice", calls("read_file", json!({"path": "a.txt"})))
+            .gate(ReplyPlace::Answer, "once"),
         of("Look twice", says("Seen.")).expect_text("one").expect_no_text("typed"),
         says("Done."),
     ]);
@@ -275,4 +276,29 @@ async fn switched_off_nothing_speaks_of_it() {
     assert_eq!(bench.run("go").await, StopReason::EndTurn);
     let raw = &bench.model.recorded()[0].raw;
     assert!(!raw.contains("subagent") && !raw.contains("\"task\""), "{raw}");
+}
+
+#[tokio::test]
+async fn work_in_a_file_that_can_t_be_read_any_more_is_told_as_lost() {
+    let edit_b = json!({"path": "b.txt", "old_text": "one", "new_text": "two"});
+    let mut bench = start([
+        tasks(&[("code", "change both", "Make it two")]),
+        of("Make it two", edits("one", "two")),
+        of("Make it two", calls("edit_file", edit_b)),
+        of("Make it two", calls("read_file", json!({"path": "a.txt"})))
+            .gate(ReplyPlace::Answer, "edited"),
+        of("Make it two", says("I edited both.")).expect_text("what you had changed there is lost"),
+        says("Well."),
+    ]);
+    bench.file("a.txt", "one\n").file("b.txt", "one\n");
+    bench.session.prompt(Prompt::new("go"));
+    bench.model.wait_until_reached("edited").await;
+    let file = std::fs::OpenOptions::new().write(true).open(bench.path("b.txt")).unwrap();
+    file.set_len(300 << 20).unwrap();
+    bench.model.open_gate("edited");
+    assert_eq!(bench.end().await.1, StopReason::EndTurn);
+    let told = told(&bench);
+    assert!(told[0].contains("b.txt has 314572800 bytes"), "{told:#?}");
+    assert!(told[0].contains("what it had changed there is lost"), "{told:#?}");
+    assert!(told[0].contains("(changed: a.txt)"), "{told:#?}");
 }

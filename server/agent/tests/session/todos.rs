@@ -109,7 +109,7 @@ async fn nothing_is_recalled_after_an_update_nor_with_nothing_open_nor_where_it_
 #[tokio::test]
 async fn a_reminder_stands_behind_the_words_of_the_user() {
     let replies =
-        [plan(), look(1).gate(Place::End, "here"), says("ok").expect_text("so it is said")];
+        [plan(), look(1).gate(ReplyPlace::End, "here"), says("ok").expect_text("so it is said")];
     let mut bench = start_with(replies, after(1));
     bench.session.prompt(Prompt::new("go"));
     bench.model.wait_until_reached("here").await;
@@ -149,7 +149,7 @@ async fn a_turn_that_is_taken_back_takes_its_todos_back() {
 
 #[tokio::test]
 async fn a_session_that_goes_on_has_its_todos_and_tells_them_first() {
-    let mut bench = start_kept_unchecked([plan(), says("never").gate(Place::End, "never")]);
+    let mut bench = start_kept_unchecked([plan(), says("never").gate(ReplyPlace::End, "never")]);
     bench.session.prompt(Prompt::new("go"));
     bench.until(|event| matches!(event, Event::TextDelta { .. }).then_some(())).await;
     // Killed in the midst of the turn.

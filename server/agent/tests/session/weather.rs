@@ -104,7 +104,7 @@ async fn it_is_in_request_progress_events_and_transcript() {
         for part in ["get_weather", "Paris", "12 degrees", "allow, by effect"] {
             assert!(text.contains(part), "{part} is not in {text}");
         }
-        // What was called is known when the session goes on, also where the tool is not there any more.
+        // The call is known when the session goes on, also where the tool is not there any more.
         let gone = says("It was mild.").expect(|body| match body.to_string() {
             body if !body.contains("12 degrees") => Err(body),
             body if body.contains("Gives the current weather") => Err(body),

@@ -74,7 +74,7 @@ impl Rpc {
             if let Some(found) = find(self)? {
                 return Ok(found);
             }
-            // What came while it looked is reason enough to look again.
+            // A notification that came while it looked is reason enough to look again.
             if self.notifications.len() == heard {
                 self.receive(what, end)?;
             }

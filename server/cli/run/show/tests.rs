@@ -1,13 +1,14 @@
 //! Output of a run, byte for byte.
 
+use super::lines::LONGEST_TITLE;
 use super::*;
 use crate::plain::is_control;
 use ropewalk_protocol::Spent;
 use ropewalk_workspace::PatchFile;
 
-const PIPE: Form = Form::People(Look { is_terminal: false, colours: false });
-const SCREEN: Form = Form::People(Look { is_terminal: true, colours: false });
-const COLOURS: Form = Form::People(Look { is_terminal: true, colours: true });
+const PIPE: OutputForm = OutputForm::People(OutputLook { is_terminal: false, colours: false });
+const SCREEN: OutputForm = OutputForm::People(OutputLook { is_terminal: true, colours: false });
+const COLOURS: OutputForm = OutputForm::People(OutputLook { is_terminal: true, colours: true });
 
 /// A change of one file with this body.
 fn patch(body: &str) -> Patch {
@@ -20,14 +21,14 @@ fn patch(body: &str) -> Patch {
     Patch { files: vec![file], left_out: Vec::new() }
 }
 
-fn end(patch: &Patch) -> End<'_> {
+fn end(patch: &Patch) -> TurnEnding<'_> {
     let waiting = Counts { changes: 3, files: 2 };
-    End { stop: StopReason::EndTurn, message: None, patch, waiting, review: None }
+    TurnEnding { stop: StopReason::EndTurn, message: None, patch, waiting, review: None }
 }
 
-fn shown(form: Form, events: &[Event], patch: &Patch) -> String {
+fn shown(form: OutputForm, events: &[Event], patch: &Patch) -> String {
     let mut out = Vec::new();
-    let mut show = Show::new(&mut out, form, "s".into());
+    let mut show = TurnPrinter::new(&mut out, form, "s".into());
     events.iter().for_each(|event| show.event(event).unwrap());
     show.end(&end(patch)).unwrap();
     String::from_utf8(out).unwrap()
@@ -106,7 +107,7 @@ fn nothing_from_outside_drives_the_terminal() {
     let obeyed = |c: char| (c.is_control() && c != '\n') || is_control(c);
     let people = shown(SCREEN, &events, &patch(&format!("+{evil}\n")));
     assert!(!people.contains(obeyed), "{people:?}");
-    let json = shown(Form::Json, &events, &Patch::default());
+    let json = shown(OutputForm::Json, &events, &Patch::default());
     assert!(!json.contains(obeyed), "{json:?}");
     let titles: Vec<_> = json
         .lines()
@@ -147,15 +148,18 @@ fn the_end_is_told_in_one_line() {
         total: spent,
         context: Default::default(),
     };
-    let mut show = Show::new(Vec::new(), PIPE, "s".into());
+    let mut show = TurnPrinter::new(Vec::new(), PIPE, "s".into());
     show.event(&usage).unwrap();
     let patch = patch("");
     assert_eq!(
         show.summary(&end(&patch)),
         "Done · 33k tokens in, 594 out · 3 changes in 2 files wait for review"
     );
-    let one =
-        End { stop: StopReason::MaxSteps, waiting: Counts { changes: 1, files: 1 }, ..end(&patch) };
+    let one = TurnEnding {
+        stop: StopReason::MaxSteps,
+        waiting: Counts { changes: 1, files: 1 },
+        ..end(&patch)
+    };
     assert_eq!(show.summary(&one), "33k tokens in, 594 out · 1 change in 1 file waits for review");
 }
 
@@ -197,7 +201,7 @@ impl Write for Closed {
 
 #[test]
 fn a_closed_output_is_said_once() {
-    let mut show = Show::new(Closed, Form::Json, "s".into());
+    let mut show = TurnPrinter::new(Closed, OutputForm::Json, "s".into());
     assert!(show.event(&text("a")).is_err());
     assert!(show.event(&text("b")).is_ok());
     assert!(show.end(&end(&patch("+x\n"))).is_ok());

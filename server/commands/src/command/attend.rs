@@ -5,7 +5,7 @@
 use super::collect::Collector;
 use std::time::Duration;
 
-/// What came first.
+/// The event that came first.
 #[derive(Debug)]
 pub(crate) enum Stopped<T> {
     /// It ended by itself.

@@ -11,7 +11,7 @@ use tokio::net::unix::pipe::Receiver;
 /// text on and return. Escape sequences are left in; a character cut by a chunk is put together.
 pub type Sink = Box<dyn FnMut(&str) + Send>;
 
-/// What is kept of each end of the output, in bytes: enough for 50,000 characters of any script.
+/// Bytes that are kept of each end of the output: enough for 50,000 characters of any script.
 const KEEP: usize = 256 * 1024;
 
 /// The most bytes that an output file gets, 1 GiB: a command that prints without end must not fill
@@ -23,7 +23,7 @@ const CHUNK: usize = 64 * 1024;
 
 /// The output of a command: all of it when short, else its two ends.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Collected {
+pub struct BoundedOutput {
     /// The first bytes.
     pub head: Vec<u8>,
     /// The bytes between head and tail that were not kept.
@@ -32,7 +32,7 @@ pub struct Collected {
     pub tail: Vec<u8>,
 }
 
-impl Collected {
+impl BoundedOutput {
     /// All bytes that were printed.
     #[must_use]
     pub fn total(&self) -> u64 {
@@ -70,7 +70,7 @@ pub(crate) struct Collector {
     written: usize,
     sink: Option<Sink>,
     redact: Option<Redaction>,
-    collected: Collected,
+    collected: BoundedOutput,
     /// The start of a character whose rest has not come yet.
     partial: Vec<u8>,
     chunk: Vec<u8>,
@@ -90,7 +90,7 @@ impl Collector {
             written: 0,
             sink,
             redact: secrets.redact.as_ref().map(|redact| redact()),
-            collected: Collected::default(),
+            collected: BoundedOutput::default(),
             partial: Vec::new(),
             chunk: Vec::new(),
         }
@@ -164,7 +164,7 @@ impl Collector {
     }
 
     /// Takes what was read, with whether the output file holds all of it; the sink gets no more.
-    pub(crate) async fn collected(&mut self) -> (Collected, bool) {
+    pub(crate) async fn collected(&mut self) -> (BoundedOutput, bool) {
         self.write().await;
         self.chunk.clear();
         self.written = 0;

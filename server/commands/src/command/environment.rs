@@ -1,6 +1,6 @@
 //! The environment that a command gets: ours without secrets, set up for no terminal.
 //!
-//! What is a secret is told by its name, from the lists here, and by an account in an address that the value holds. The
+//! Secrets are told by their names, from the lists here, and by an account in an address that the value holds. The
 //! user may name some that commands are given all the same; never what opens the model's account or leads out of a
 //! command.
 
@@ -55,7 +55,7 @@ const CLOSED: &[&str] = &[
 /// Set for every command, so that the program itself knows that it is inside of one.
 pub const INSIDE: &str = "ROPEWALK_COMMAND";
 
-/// What a command over the fork is given: places, the user's name and language.
+/// Variables that a command over the fork is given: places, the user's name and language.
 const ALLOWED: &[&str] = &["HOME", "LANG", "LANGUAGE", "LOGNAME", "PATH", "SHELL", "TZ", "USER"];
 
 /// The same by how they begin: the language, and what builds and toolchains go by. What holds a secret by its
@@ -111,7 +111,7 @@ const TOOLCHAINS: &[&str] = &[
     "VOLTA_HOME",
 ];
 
-/// What makes programs behave without a terminal and a user at it.
+/// Variables that make programs behave without a terminal and a user at it.
 const SET: &[(&str, &str)] = &[
     ("CI", "1"),
     ("DEBIAN_FRONTEND", "noninteractive"),
@@ -167,7 +167,7 @@ pub fn allowed_environment(
     environment.into_iter().filter(|(name, _)| is_allowed(name)).collect()
 }
 
-/// Whether it is never given, or set.
+/// True if it is never given, or set.
 fn is_closed(name: &str) -> bool {
     let name = name.to_ascii_uppercase();
     SET.iter().any(|(set, _)| *set == name)
@@ -214,7 +214,7 @@ pub(crate) fn account_in(before: &str, after: &str) -> Option<usize> {
     has_secret.then_some(at + 1)
 }
 
-/// What makes package managers say at once that there is no network, where they would try again for a minute. Each
+/// Variables by which package managers say at once that there is no network, where they would try again for a minute. Each
 /// goes by its own; names that a program doesn't know mean nothing to it. Gradle has no variable for that and needs
 /// none: it tries a host without an address once.
 const WITHOUT_NETWORK: &[(&str, &str)] = &[

@@ -6,7 +6,7 @@ use super::{CommandOutcome, Exit};
 use ropewalk_tools::bounds::{Bounds, bound_parts};
 use ropewalk_tools::escapes::strip_escapes;
 
-/// What is said of a command that left something running.
+/// Words about a command that left something running.
 pub(crate) const LEFT_RUNNING: &str =
     "processes that it left running were ended with it: use background to let one run on";
 

@@ -1,4 +1,4 @@
-//! What a look through folders has seen of them, to know later whether another look could find anything else.
+//! Names and times that a look through folders found. They tell later whether another look could find anything else.
 //!
 //! A name that comes or goes changes its folder's time of change, which nobody can set. What is in files is not known
 //! by it.
@@ -13,12 +13,12 @@ const COARSE: Duration = Duration::from_secs(2);
 
 /// See the module.
 #[derive(Debug, Default)]
-pub(super) struct Seen {
-    /// What was looked through.
+pub(super) struct LookRecord {
+    /// The roots and the other folders that were looked through.
     of: (Vec<PathBuf>, Vec<PathBuf>),
     /// The latest time of change, in seconds from 1970, that is surely seen.
     sure: i64,
-    /// What was looked at, with its time of change; None where another change could have the same.
+    /// Paths that were looked at, with their times of change; None where another change could have the same.
     all: Vec<(PathBuf, Option<(i64, i64)>)>,
 }
 
@@ -31,7 +31,7 @@ fn roots(view: &View) -> impl Iterator<Item = &Path> {
     view.roots().iter().map(|root| root.path())
 }
 
-impl Seen {
+impl LookRecord {
     /// A look begins.
     pub(super) fn begin(view: &View, others: &[PathBuf]) -> Self {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
@@ -46,12 +46,12 @@ impl Seen {
         self.all.push((path.to_owned(), found));
     }
 
-    /// Whether it was a look through these.
+    /// True if it was a look through these.
     pub(super) fn is_of(&self, view: &View, others: &[PathBuf]) -> bool {
         roots(view).eq(self.of.0.iter().map(PathBuf::as_path)) && self.of.1 == others
     }
 
-    /// Whether another look would see the same names. One system call for each thing looked at.
+    /// True if another look would see the same names. One system call for each thing looked at.
     pub(super) fn is_still(&self) -> bool {
         self.all.iter().all(|(path, found)| found.is_some() && changed(path) == *found)
     }
@@ -70,7 +70,7 @@ mod tests {
         let view = Fork::new("s".into()).view(workspace.snapshot());
         let other = [PathBuf::from("/other")];
         let seen = |sure: i64| {
-            let mut seen = Seen { sure, ..Seen::begin(&view, &other) };
+            let mut seen = LookRecord { sure, ..LookRecord::begin(&view, &other) };
             seen.note(&root);
             seen
         };

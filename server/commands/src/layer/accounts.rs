@@ -4,8 +4,8 @@
 //! change: it is taken away before what the command did to a `.git` is looked at. Outside the roots, where commands
 //! write nothing, the sandbox shows the copy in the file's place.
 
-use super::folder::{Folder, Kind};
-use super::{Layer, Rooted};
+use super::folder::{Folder, StampKind};
+use super::{Layer, RootLayer};
 use crate::command::account_in;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -31,8 +31,8 @@ impl Layer {
     }
 }
 
-/// What is to stand in the place of the settings of a root's repositories.
-pub(super) fn find(own: &Rooted, below: &Folder) -> Redacted {
+/// Texts that stand in for the settings of a root's repositories.
+pub(super) fn find(own: &RootLayer, below: &Folder) -> Redacted {
     let mut out = Redacted::new();
     for git in &own.repositories {
         let Ok(Some(folder)) = below.reach(git) else { continue };
@@ -68,7 +68,7 @@ pub(crate) fn redacted_outside(folders: Vec<PathBuf>) -> Vec<(PathBuf, Vec<u8>)>
 fn look(path: &Path, folder: &Folder, left: &mut usize, out: &mut Redacted) {
     for name in ["config", "config.worktree"] {
         let is_file =
-            matches!(folder.look(name.as_ref()), Ok(Some(found)) if found.kind == Kind::File);
+            matches!(folder.look(name.as_ref()), Ok(Some(found)) if found.kind == StampKind::File);
         let read = || folder.read(name.as_ref(), LONGEST).ok();
         if let Some(redacted) = is_file.then(read).flatten().and_then(|bytes| redact(&bytes)) {
             out.push((path.join(name), redacted));
@@ -104,7 +104,7 @@ pub(super) fn take_away(up: &Folder, redacted: &mut Redacted) -> io::Result<()> 
     for (path, bytes) in redacted.drain(..) {
         let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { continue };
         let Some(folder) = up.reach(parent)? else { continue };
-        if !matches!(folder.look(name)?, Some(found) if found.kind == Kind::File)
+        if !matches!(folder.look(name)?, Some(found) if found.kind == StampKind::File)
             || folder.read(name, LONGEST).ok().as_ref() != Some(&bytes)
         {
             continue;
@@ -203,7 +203,7 @@ mod tests {
         ] {
             assert_eq!(redact(settings.as_bytes()), None, "{settings}");
         }
-        // What is no text stays as it is.
+        // Bytes that are no text stay as they are.
         assert_eq!(redact(b"\xff\nurl = https://a:b@h\n").unwrap(), b"\xff\nurl = https://h\n");
     }
 }

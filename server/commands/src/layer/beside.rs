@@ -1,10 +1,10 @@
 //! Comparing many files on two threads while the walk goes on.
 //!
-//! What was found goes to the other thread in batches; a batch that finds it busy is compared here, and so are a few
+//! Entries go to the other thread in batches; a batch that finds it busy is compared here, and so are a few
 //! files alone, because a thread costs more than they do. What comes of them is in the order in which they were found.
 //! Nothing is decided here.
 
-use super::compare::{Compared, Found, compare_all};
+use super::compare::{ChangedFile, Comparison, compare_all};
 use ropewalk_workspace::View;
 use std::collections::BTreeMap;
 use std::io;
@@ -20,17 +20,17 @@ const MOST_FOLDERS: usize = 16;
 const ENOUGH_BYTES: u64 = 4 << 20;
 
 /// See the module.
-pub(super) struct Beside<'scope, 'env> {
+pub(super) struct ComparisonQueue<'scope, 'env> {
     scope: &'scope Scope<'scope, 'env>,
     view: &'env View,
     batch: Batch<'env>,
-    thread: Option<Thread<'env>>,
+    thread: Option<ComparisonThread<'env>>,
     /// How many batches there were.
     batches: usize,
     /// How many of them are settled.
     settled: usize,
-    /// What was compared and comes after something that was not.
-    done: BTreeMap<usize, Vec<Compared>>,
+    /// Compared entries that come after one that is not compared yet.
+    done: BTreeMap<usize, Vec<Comparison>>,
     /// Of all that is not settled.
     files: usize,
     bytes: u64,
@@ -38,17 +38,17 @@ pub(super) struct Beside<'scope, 'env> {
 
 #[derive(Default)]
 struct Batch<'env> {
-    found: Vec<Found<'env>>,
+    found: Vec<ChangedFile<'env>>,
     folders: usize,
     bytes: u64,
 }
 
-struct Thread<'env> {
-    to: SyncSender<(usize, Vec<Found<'env>>)>,
-    from: Receiver<(usize, Vec<Compared>)>,
+struct ComparisonThread<'env> {
+    to: SyncSender<(usize, Vec<ChangedFile<'env>>)>,
+    from: Receiver<(usize, Vec<Comparison>)>,
 }
 
-impl<'scope, 'env> Beside<'scope, 'env> {
+impl<'scope, 'env> ComparisonQueue<'scope, 'env> {
     pub(super) fn new(scope: &'scope Scope<'scope, 'env>, view: &'env View) -> Self {
         let (batch, done) = (Batch::default(), BTreeMap::new());
         Self { scope, view, batch, thread: None, batches: 0, settled: 0, done, files: 0, bytes: 0 }
@@ -65,7 +65,7 @@ impl<'scope, 'env> Beside<'scope, 'env> {
     }
 
     /// Compares a file some time. Gives whether others may be settled by now.
-    pub(super) fn compare(&mut self, found: Found<'env>) -> bool {
+    pub(super) fn compare(&mut self, found: ChangedFile<'env>) -> bool {
         self.files += 1;
         self.bytes = self.bytes.saturating_add(found.stamp.len);
         let is_full = self.batch.add(found);
@@ -75,9 +75,9 @@ impl<'scope, 'env> Beside<'scope, 'env> {
         is_full
     }
 
-    /// What came of those that were found next, if that is known; else it is waited for, if anything is left and
+    /// Outcomes of the next batch, if they are known; else they are waited for, if anything is left and
     /// `wait` says so.
-    pub(super) fn settle(&mut self, wait: bool) -> io::Result<Option<Vec<Compared>>> {
+    pub(super) fn settle(&mut self, wait: bool) -> io::Result<Option<Vec<Comparison>>> {
         if wait && !self.batch.found.is_empty() {
             let last = std::mem::take(&mut self.batch).found;
             self.compare_here(last);
@@ -118,14 +118,14 @@ impl<'scope, 'env> Beside<'scope, 'env> {
         }
     }
 
-    fn compare_here(&mut self, found: Vec<Found<'env>>) {
+    fn compare_here(&mut self, found: Vec<ChangedFile<'env>>) {
         self.done.insert(self.batches, compare_all(found, self.view));
         self.batches += 1;
     }
 
-    fn start(&self) -> io::Result<Thread<'env>> {
+    fn start(&self) -> io::Result<ComparisonThread<'env>> {
         // One batch may wait while another is compared.
-        let (to, batches) = sync_channel::<(usize, Vec<Found<'env>>)>(1);
+        let (to, batches) = sync_channel::<(usize, Vec<ChangedFile<'env>>)>(1);
         let (compared, from) = channel();
         let view = self.view;
         let run = move || {
@@ -136,13 +136,13 @@ impl<'scope, 'env> Beside<'scope, 'env> {
             }
         };
         Builder::new().name("compare".to_owned()).spawn_scoped(self.scope, run)?;
-        Ok(Thread { to, from })
+        Ok(ComparisonThread { to, from })
     }
 }
 
 impl<'env> Batch<'env> {
-    /// Whether it is full then.
-    fn add(&mut self, found: Found<'env>) -> bool {
+    /// Adds an entry; true if the batch is full then.
+    fn add(&mut self, found: ChangedFile<'env>) -> bool {
         let last = self.found.last();
         self.folders += usize::from(last.is_none_or(|last| !Arc::ptr_eq(&last.up, &found.up)));
         let disk = found.disk.as_ref().map_or(0, |(disk, _)| disk.len);

@@ -4,12 +4,12 @@
 //! outside takes it for fresh, and a layer in memory is no place for gigabytes that every session would build anew.
 //! Several sessions on the same roots get a slot each, which is locked as long as the values live that come of it: a
 //! set of folders for the commands that run one after the other, and one for each in the background, which sees texts
-//! of its own. A set keeps the list of [`EverDirty`] files that it is about, because without it its times mean nothing.
-//! What is in a set is the tools' own business.
+//! of its own. A set keeps the list of [`BuildInputs`] files that it is about, because without it its times mean nothing.
+//! The content of a set is the tools' own business.
 
-use super::folder::{Folder, Kind};
+use super::folder::{Folder, StampKind};
 use super::ignores::Ignores;
-use super::{EverDirty, Layer, Rooted};
+use super::{BuildInputs, Layer, RootLayer};
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 use std::ffi::{OsStr, OsString};
@@ -21,18 +21,17 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
-/// What build tools of a kind use a set for.
 struct Cache {
-    /// What points them to it.
+    /// The variable that points build tools to it.
     variable: &'static str,
     /// Its folder in the set.
     folder: &'static str,
     /// Where they would build without the variable.
-    instead: Option<Instead>,
+    instead: Option<ProjectBuildFolder>,
 }
 
 /// A folder that tools build in unless they are pointed elsewhere.
-struct Instead {
+struct ProjectBuildFolder {
     /// The file beside it that makes a project.
     project: &'static str,
     /// The file beside it that says that the project is built by itself, and not as a part of one around it.
@@ -54,13 +53,17 @@ const CACHES: &[Cache] = &[
     Cache {
         variable: "CARGO_TARGET_DIR",
         folder: "cargo",
-        instead: Some(Instead { project: "Cargo.toml", alone: "Cargo.lock", place: "target" }),
+        instead: Some(ProjectBuildFolder {
+            project: "Cargo.toml",
+            alone: "Cargo.lock",
+            place: "target",
+        }),
     },
     Cache { variable: "PYTHONPYCACHEPREFIX", folder: "python", instead: None },
     Cache { variable: "XDG_CACHE_HOME", folder: "xdg", instead: None },
 ];
 
-/// What tools put into a folder that holds nothing but what they can make again.
+/// File that tools put into a folder which they can make again.
 const TAG: &str = "CACHEDIR.TAG";
 
 /// The most slots of the same roots.
@@ -75,7 +78,7 @@ const MOST_PLACES: usize = 100;
 /// All slots together may hold so many times what one may.
 const ALL: u64 = 4;
 
-/// What the system counts a file's room in.
+/// Bytes in which the system counts a file's room.
 const BLOCK: u64 = 512;
 
 /// The least that a file or folder counts, as while a command runs: nothing but empty ones fill a disk too.
@@ -87,7 +90,6 @@ const EVER: &str = "ever-dirty.json";
 /// The file in a set that says that a command runs, or that one was never collected.
 const RUNS: &str = "runs";
 
-/// What a slot is locked by.
 const LOCK: &str = "lock";
 
 /// A set of a slot; see the module. Dropping it lets it go, and the last one the slot.
@@ -214,16 +216,16 @@ impl BuildCaches {
     ///
     /// # Errors
     /// The system's, when what was built can't be removed.
-    pub fn ever_dirty(&self) -> io::Result<EverDirty> {
+    pub fn ever_dirty(&self) -> io::Result<BuildInputs> {
         let set = self.folder();
         let loaded = match set.join(RUNS).try_exists() {
-            Ok(false) => EverDirty::load(&set.join(EVER)),
+            Ok(false) => BuildInputs::load(&set.join(EVER)),
             Ok(true) => Err(io::Error::other("a command was killed in it")),
             Err(error) => Err(error),
         };
         loaded.or_else(|error| {
             tracing::warn!(%error, "what a build cache was built from is not known; it is emptied");
-            self.forget().map(|()| EverDirty::default())
+            self.forget().map(|()| BuildInputs::default())
         })
     }
 
@@ -233,7 +235,7 @@ impl BuildCaches {
     ///
     /// # Errors
     /// The system's.
-    pub fn begins(&self, ever: &mut EverDirty) -> io::Result<()> {
+    pub fn begins(&self, ever: &mut BuildInputs) -> io::Result<()> {
         if ever.take_spoilt() {
             self.forget()?;
         }
@@ -246,7 +248,7 @@ impl BuildCaches {
     ///
     /// # Errors
     /// The system's; what was built goes, as before.
-    pub fn ended(&self, ever: &mut EverDirty) -> io::Result<()> {
+    pub fn ended(&self, ever: &mut BuildInputs) -> io::Result<()> {
         let set = self.folder();
         let kept = ever.save(&set.join(EVER)).and_then(|()| gone(&set.join(RUNS)));
         self.or_forget(kept)
@@ -352,7 +354,7 @@ fn empty(path: &Path) -> io::Result<()> {
     private(path)
 }
 
-/// Whether a folder with these names in it may be a project that is built in a place of its own.
+/// True if a folder with these names in it may be a project that is built in a place of its own.
 pub(crate) fn is_project<'a>(names: impl Iterator<Item = &'a OsStr> + Clone) -> bool {
     let has = |wanted: &str| names.clone().any(|name| name == wanted);
     CACHES
@@ -361,12 +363,12 @@ pub(crate) fn is_project<'a>(names: impl Iterator<Item = &'a OsStr> + Clone) -> 
         .any(|instead| has(instead.project) && (has(instead.place) || has(instead.alone)))
 }
 
-/// Whether a file makes the folder it is in a project that is built in a cache.
+/// True if a file makes the folder it is in a project that is built in a cache.
 pub(super) fn is_project_file(name: &OsStr) -> bool {
     CACHES.iter().filter_map(|cache| cache.instead.as_ref()).any(|instead| name == instead.project)
 }
 
-/// Whether a folder beside such a file is the one that is built in.
+/// True if a folder beside such a file is the one that is built in.
 pub(super) fn is_built_in(name: &OsStr) -> bool {
     CACHES.iter().filter_map(|cache| cache.instead.as_ref()).any(|instead| name == instead.place)
 }
@@ -374,9 +376,9 @@ pub(super) fn is_built_in(name: &OsStr) -> bool {
 /// The places in a root where the projects in these folders are built, as commands see them: ignored, or said by the
 /// tools to be theirs. What can't be looked at is not.
 fn built_in<'a>(
-    own: &'a Rooted,
+    own: &'a RootLayer,
     folders: impl Iterator<Item = PathBuf> + 'a,
-    instead: &'a Instead,
+    instead: &'a ProjectBuildFolder,
 ) -> impl Iterator<Item = PathBuf> + 'a {
     let mut rules = None;
     folders.filter_map(move |folder| {
@@ -386,7 +388,7 @@ fn built_in<'a>(
             Some(place.as_ref()?.look(name.as_ref()).ok()??.kind)
         };
         let project = kind(&up, instead.project).or_else(|| kind(&below, instead.project));
-        if project != Some(Kind::File) {
+        if project != Some(StampKind::File) {
             return None;
         }
         let rules = rules.get_or_insert_with(|| Ignores::above(&own.root));

@@ -9,16 +9,16 @@ mod hidden;
 mod unseen;
 
 use super::accounts;
-use super::beside::Beside;
-use super::folder::{DEEPEST, Folder, Kind, Moment, Stamp, is_absence, path_in};
+use super::beside::ComparisonQueue;
+use super::folder::{DEEPEST, Folder, Moment, Stamp, StampKind, is_absence, path_in};
 use super::ignores::Ignores;
-use super::judge::{Judge, Verdict};
-use super::told::{list, plain};
-use super::{Collected, EverDirty, Held, Layer, LayerError, Rooted};
-use hidden::Hidden;
+use super::judge::{ChangeDecision, Judge};
+use super::notes::{list, plain};
+use super::{BuildInputs, Layer, LayerChanges, LayerEntry, LayerError, RootLayer};
+use hidden::HiddenFate;
 use ropewalk_workspace::View;
 use ropewalk_workspace::repository::{Repositories, is_git_name};
-use ropewalk_workspace::view::Material;
+use ropewalk_workspace::view::OverlayFile;
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
 use std::io;
@@ -30,10 +30,10 @@ use std::time::SystemTime;
 const MOST_NAMES: usize = 500_000;
 
 impl Layer {
-    /// What a command changed, as proposals on the `view` that the layer was materialised with. `started` is when
+    /// Collects a command's changes, as proposals on the `view` that the layer was materialised with. `started` is when
     /// the command began; a file of the disk that has changed since, and is not open, is a conflict.
     ///
-    /// What becomes a proposal stays in the layer, as what the fork has now. Blocking; O(what the command wrote).
+    /// Proposed changes stay in the layer, as the fork's own. Blocking; O(what the command wrote).
     ///
     /// # Errors
     /// [`LayerError`], when the layer itself can't be read. Nothing is proposed then.
@@ -41,9 +41,9 @@ impl Layer {
         &mut self,
         view: &View,
         started: SystemTime,
-        ever: &mut EverDirty,
-    ) -> Result<Collected, LayerError> {
-        let mut materials: Vec<HashMap<PathBuf, Material>> =
+        ever: &mut BuildInputs,
+    ) -> Result<LayerChanges, LayerError> {
+        let mut materials: Vec<HashMap<PathBuf, OverlayFile>> =
             self.roots.iter().map(|_| HashMap::new()).collect();
         for material in view.materials() {
             let Some((index, path)) = self.locate(&material.place.path) else { continue };
@@ -54,7 +54,7 @@ impl Layer {
         }
         let is_copy = self.copy.is_some();
         let collected = std::thread::scope(|scope| {
-            let beside = Beside::new(scope, view);
+            let beside = ComparisonQueue::new(scope, view);
             let mut judge = Judge::new(beside, view, ever, started.into());
             for (own, materials) in self.roots.iter_mut().zip(&materials) {
                 let up = Folder::ours(&own.up).map_err(LayerError::at(&own.up))?;
@@ -62,7 +62,7 @@ impl Layer {
                 judge.enter(own, materials);
                 let ignores = Ignores::above(&own.root);
                 let at = own.up.clone();
-                let mut walk = Walk {
+                let mut walk = CollectWalk {
                     unseen: unseen::ours(own),
                     own,
                     judge: &mut judge,
@@ -81,7 +81,7 @@ impl Layer {
 }
 
 /// Drops what would change a git repository that is no `.git`.
-fn without_git(mut collected: Collected) -> Collected {
+fn without_git(mut collected: LayerChanges) -> LayerChanges {
     let mut known = Repositories::default();
     let dropped = collected.leave_out(|place| {
         let is_own = known.own(place);
@@ -99,21 +99,21 @@ fn without_git(mut collected: Collected) -> Collected {
     collected
 }
 
-struct Walk<'a, 'scope, 'env> {
-    own: &'a mut Rooted,
+struct CollectWalk<'a, 'scope, 'env> {
+    own: &'a mut RootLayer,
     judge: &'a mut Judge<'scope, 'env>,
     ignores: Ignores,
-    /// What we put there and the walk has not come by yet.
+    /// Files that we put there and the walk has not come by yet.
     unseen: HashSet<PathBuf>,
     names: usize,
-    /// Whether the list of what a folder hid was cut short.
+    /// True if the list of files that a folder hid was cut short.
     cut: bool,
-    /// Whether names came to or went from the disk's folder, or the nearest above that is there, since the start.
+    /// True if names came to or went from the disk's folder, or the nearest above that is there, since the start.
     is_moving: bool,
     is_copy: bool,
 }
 
-impl Walk<'_, '_, '_> {
+impl CollectWalk<'_, '_, '_> {
     fn run(&mut self, up: &Arc<Folder>, below: &Arc<Folder>) -> io::Result<()> {
         accounts::take_away(up, &mut self.own.redacted)?;
         let root = self.own.root.clone();
@@ -158,7 +158,7 @@ impl Walk<'_, '_, '_> {
                 self.judge.told.surplus.push(plain(&path));
                 return Ok(());
             }
-            if stamp.kind == Kind::Folder {
+            if stamp.kind == StampKind::Folder {
                 self.subfolder(&path, (up, &name), below, depth)?;
             } else {
                 self.name(&path, (up, &name), stamp, below)?;
@@ -191,7 +191,7 @@ impl Walk<'_, '_, '_> {
         let inner = Arc::new(up.enter(name)?);
         let Some(disk) = self.disk(path, below, name) else { return Ok(()) };
         let lower = match disk {
-            Some((Stamp { kind: Kind::Folder, .. }, below)) => match enter(below, name) {
+            Some((Stamp { kind: StampKind::Folder, .. }, below)) => match enter(below, name) {
                 Ok(lower) => lower.map(Arc::new),
                 Err(_) => {
                     // Only what a command put there needs words.
@@ -203,12 +203,12 @@ impl Walk<'_, '_, '_> {
             },
             Some((stamp, below)) => {
                 // A file or a link of the disk's made way for the folder.
-                if !matches!(self.own.held.get(path), Some(Held::Opaque { .. }))
+                if !matches!(self.own.held.get(path), Some(LayerEntry::Opaque { .. }))
                     && !self.ignores.ignores(name, false)
                     && self.judge.gone(path, stamp, (below, name))
                 {
                     let hides = vec![path.to_owned()];
-                    self.own.held.insert(path.to_owned(), Held::Opaque { hides });
+                    self.own.held.insert(path.to_owned(), LayerEntry::Opaque { hides });
                 }
                 None
             }
@@ -218,20 +218,20 @@ impl Walk<'_, '_, '_> {
         self.folder_alone(path, &inner, disk.map(|(stamp, _)| stamp))?;
         let full = self.own.root.join(path);
         self.ignores.enter(&full, Some(&inner), lower.as_deref().filter(|_| !hides));
-        // What is below is what the view had, whether it shows or not.
+        // Files below are compared with the view's, if they show or not.
         self.folder(path, &inner, lower.as_ref(), depth + 1)?;
         self.ignores.leave();
         if let (true, Some(lower)) = (hides, &lower)
-            && !matches!(self.own.held.get(path), Some(Held::Opaque { .. }))
+            && !matches!(self.own.held.get(path), Some(LayerEntry::Opaque { .. }))
         {
-            // What is dropped by then shows again, and is not hidden.
+            // Files dropped by then show again, and are not hidden.
             self.judge.settle()?;
             match self.hidden(path, lower, Some(&inner)) {
-                Hidden::All(hides) => {
-                    self.own.held.insert(path.to_owned(), Held::Opaque { hides });
+                HiddenFate::All(hides) => {
+                    self.own.held.insert(path.to_owned(), LayerEntry::Opaque { hides });
                 }
-                Hidden::Part => inner.set_opaque(false)?,
-                Hidden::TooMuch => {}
+                HiddenFate::Part => inner.set_opaque(false)?,
+                HiddenFate::TooMuch => {}
             }
         }
         Ok(())
@@ -244,7 +244,7 @@ impl Walk<'_, '_, '_> {
             return Ok(());
         }
         let told = &mut self.judge.told;
-        match disk.filter(|disk| disk.kind == Kind::Folder) {
+        match disk.filter(|disk| disk.kind == StampKind::Folder) {
             None if inner.names().is_ok_and(|names| names.is_empty()) => {
                 told.hollow.push(plain(path))
             }
@@ -267,13 +267,13 @@ impl Walk<'_, '_, '_> {
         if held.is_some() {
             self.unseen.remove(path);
         }
-        if held.and_then(Held::stamp) == Some(&stamp) {
+        if held.and_then(LayerEntry::stamp) == Some(&stamp) {
             return Ok(());
         }
-        let is_ours = held.is_some_and(|held| !matches!(held, Held::Left { .. }));
-        let had_mode = held.and_then(Held::stamp).map(|stamp| stamp.mode);
+        let is_ours = held.is_some_and(|held| !matches!(held, LayerEntry::Left { .. }));
+        let had_mode = held.and_then(LayerEntry::stamp).map(|stamp| stamp.mode);
         let from = match held {
-            Some(Held::File { from, .. }) => *from,
+            Some(LayerEntry::File { from, .. }) => *from,
             _ => None,
         };
         if !is_ours && !self.judge.has(path) && self.ignores.ignores(name, false) {
@@ -282,52 +282,72 @@ impl Walk<'_, '_, '_> {
         if name.to_str().is_none() {
             self.judge.told.unnamed.push(plain(path));
             self.judge.left_out.later(&self.own.up, path, &stamp);
-            self.own.held.insert(path.to_owned(), Held::Left { stamp });
+            self.own.held.insert(path.to_owned(), LayerEntry::Left { stamp });
             return Ok(());
         }
         let Some(disk) = self.disk(path, below, name) else { return Ok(()) };
         // A folder of the disk's that something else took the place of, or that is gone.
         let hidden = match disk {
-            Some((Stamp { kind: Kind::Folder, .. }, below)) => match enter(below, name) {
-                Ok(Some(_)) if stamp.kind == Kind::Gone && self.ignores.ignores(name, true) => {
+            Some((Stamp { kind: StampKind::Folder, .. }, below)) => match enter(below, name) {
+                Ok(Some(_))
+                    if stamp.kind == StampKind::Gone && self.ignores.ignores(name, true) =>
+                {
                     return Ok(());
                 }
                 entered => self.hidden_below(path, entered),
             },
             _ => None,
         };
-        let disk = disk.filter(|(disk, _)| disk.kind != Kind::Folder);
+        let disk = disk.filter(|(disk, _)| disk.kind != StampKind::Folder);
         let after = match (stamp.kind, hidden) {
-            (Kind::Gone, Some(Hidden::All(hides))) if hides.is_empty() => {
+            (StampKind::Gone, Some(HiddenFate::All(hides))) if hides.is_empty() => {
                 self.judge.told.removed.push(plain(path));
-                Verdict::Holds(Held::Left { stamp })
+                ChangeDecision::Holds(LayerEntry::Left { stamp })
             }
-            (Kind::Gone, Some(Hidden::All(hides))) => Verdict::Holds(Held::Gone { stamp, hides }),
-            (Kind::Gone, Some(Hidden::TooMuch)) => Verdict::Holds(Held::Left { stamp }),
-            (Kind::Gone, Some(Hidden::Part)) => Verdict::Goes,
-            (Kind::Gone, None) => self.gone(path, name, stamp, disk)?,
-            (Kind::File | Kind::Link, _) => {
+            (StampKind::Gone, Some(HiddenFate::All(hides))) => {
+                ChangeDecision::Holds(LayerEntry::Gone { stamp, hides })
+            }
+            (StampKind::Gone, Some(HiddenFate::TooMuch)) => {
+                ChangeDecision::Holds(LayerEntry::Left { stamp })
+            }
+            (StampKind::Gone, Some(HiddenFate::Part)) => ChangeDecision::Goes,
+            (StampKind::Gone, None) => self.gone(path, name, stamp, disk)?,
+            (StampKind::File | StampKind::Link, _) => {
                 let moving = self.is_moving;
                 self.judge.stands(path, (up, name), stamp, disk, (from, had_mode, moving))?
             }
             _ => {
                 self.judge.told.special.push(plain(path));
-                Verdict::Holds(Held::Left { stamp })
+                ChangeDecision::Holds(LayerEntry::Left { stamp })
             }
         };
-        match after {
-            Verdict::Holds(held) => drop(self.own.held.insert(path.to_owned(), held)),
-            Verdict::Goes => {
+        self.carry_out(after, path, up, name)
+    }
+
+    fn carry_out(
+        &mut self,
+        decision: ChangeDecision,
+        path: &Path,
+        up: &Folder,
+        name: &OsStr,
+    ) -> io::Result<()> {
+        match decision {
+            ChangeDecision::Holds(held) => drop(self.own.held.insert(path.to_owned(), held)),
+            ChangeDecision::Goes => {
                 self.own.held.remove(path);
                 up.remove(name)?;
             }
-            Verdict::Later => {}
+            ChangeDecision::Later => {}
         }
         Ok(())
     }
 
     /// The files of a folder of the disk's that is hidden; None where there is no such folder.
-    fn hidden_below(&mut self, path: &Path, entered: io::Result<Option<Folder>>) -> Option<Hidden> {
+    fn hidden_below(
+        &mut self,
+        path: &Path,
+        entered: io::Result<Option<Folder>>,
+    ) -> Option<HiddenFate> {
         match entered {
             Ok(Some(lower)) => {
                 let full = self.own.root.join(path);
@@ -339,12 +359,12 @@ impl Walk<'_, '_, '_> {
             Ok(None) => None,
             Err(_) => {
                 self.judge.told.unreadable.push(plain(path));
-                Some(Hidden::TooMuch)
+                Some(HiddenFate::TooMuch)
             }
         }
     }
 
-    /// What the disk has under a name, if anything. None when it can't be looked at, which is told.
+    /// The disk's entry under a name, if there is one. None when it can't be looked at, which is told.
     fn disk<'b>(
         &mut self,
         path: &Path,
@@ -368,10 +388,10 @@ impl Walk<'_, '_, '_> {
         name: &OsStr,
         stamp: Stamp,
         disk: Option<(Stamp, &Arc<Folder>)>,
-    ) -> io::Result<Verdict> {
+    ) -> io::Result<ChangeDecision> {
         if !self.judge.has_room_for(1)? {
             self.judge.told.surplus.push(plain(path));
-            return Ok(Verdict::Holds(Held::Left { stamp }));
+            return Ok(ChangeDecision::Holds(LayerEntry::Left { stamp }));
         }
         let is_gone = match disk {
             Some((disk, below)) => self.judge.gone(path, disk, (below, name)),
@@ -380,8 +400,8 @@ impl Walk<'_, '_, '_> {
                 true
             }
         };
-        let held = Held::Gone { stamp, hides: Vec::new() };
-        Ok(if is_gone { Verdict::Holds(held) } else { Verdict::Goes })
+        let held = LayerEntry::Gone { stamp, hides: Vec::new() };
+        Ok(if is_gone { ChangeDecision::Holds(held) } else { ChangeDecision::Goes })
     }
 }
 

@@ -4,16 +4,16 @@
 //! files, so that it may be done on any thread.
 
 use super::MOST_BYTES;
-use super::folder::{Folder, Kind, Stamp};
+use super::folder::{Folder, Stamp, StampKind};
 use ropewalk_text::Text;
 use ropewalk_text::decode::{Encoding, FileFormat, decode, encode};
-use ropewalk_workspace::view::{Kept, LARGEST_FILE, Material, Stands};
+use ropewalk_workspace::view::{DiskRecord, LARGEST_FILE, OverlayContent, OverlayFile};
 use ropewalk_workspace::{ContentHash, Place, View};
 use std::path::PathBuf;
 use std::sync::Arc;
 
 /// A file or link of a layer's that is not as we left it.
-pub(super) struct Found<'env> {
+pub(super) struct ChangedFile<'env> {
     /// From the root.
     pub(super) path: PathBuf,
     pub(super) place: Place,
@@ -24,42 +24,41 @@ pub(super) struct Found<'env> {
     pub(super) disk: Option<(Stamp, Arc<Folder>)>,
     /// The mode that we left it with.
     pub(super) had_mode: Option<u32>,
-    /// What the view has of its own at its path.
-    pub(super) material: Option<&'env Material>,
+    /// The view's own content at its path.
+    pub(super) material: Option<&'env OverlayFile>,
 }
 
-/// What was found of it.
-pub(super) struct Compared {
+/// Outcome of comparing one entry of the layer.
+pub(super) struct Comparison {
     pub(super) path: PathBuf,
     pub(super) place: Place,
     pub(super) up: Arc<Folder>,
     pub(super) stamp: Stamp,
-    pub(super) result: Result<Stood, Unknown>,
-    /// What the disk has at its path, if the merge will ask.
-    kept: Option<Kept>,
+    pub(super) result: Result<CurrentState, UnknownCause>,
+    /// The disk's record at its path, if the merge will ask for it.
+    kept: Option<DiskRecord>,
 }
 
 /// How a file or link stands now.
-pub(super) struct Stood {
-    /// What it is.
-    pub(super) is: Is,
-    /// What it became; None where that is what it was.
-    pub(super) becomes: Option<Becomes>,
+pub(super) struct CurrentState {
+    pub(super) is: EntryContent,
+    /// The new content; None where it is the old one.
+    pub(super) becomes: Option<NewContent>,
     /// Its permission bits, where they are others.
     pub(super) mode: Option<u32>,
-    /// Whether the view had no such file.
+    /// True if the view had no such file.
     pub(super) is_made: bool,
 }
 
-/// What stands in the layer.
-pub(super) enum Is {
-    File(Content),
+/// Kind of an entry of the layer.
+pub(super) enum EntryContent {
+    File(ContentId),
     /// Its target.
     Link(PathBuf),
 }
 
 /// Why it is not known what a file was or is.
-pub(super) enum Unknown {
+pub(super) enum UnknownCause {
     /// The disk's file changed after the command began.
     Moved,
     /// It can't be read.
@@ -69,55 +68,55 @@ pub(super) enum Unknown {
 }
 
 /// A file's content, for knowing it under another name.
-pub(super) type Content = (ContentHash, usize);
+pub(super) type ContentId = (ContentHash, usize);
 
-/// What becomes of a file.
-pub(super) enum Becomes {
+/// New content of a file.
+pub(super) enum NewContent {
     Text(Text),
     Bytes(Arc<[u8]>),
     Link(PathBuf),
 }
 
 /// A file as the view had it.
-enum Was {
+enum FormerContent {
     Missing,
     Text(Vec<u8>, FileFormat),
     Bytes(Vec<u8>),
     Link(PathBuf),
 }
 
-impl Was {
-    fn kept(self) -> Kept {
+impl FormerContent {
+    fn kept(self) -> DiskRecord {
         match self {
-            Self::Missing => Kept::Missing,
-            Self::Text(bytes, _) | Self::Bytes(bytes) => Kept::Bytes(bytes),
-            Self::Link(target) => Kept::Link(target),
+            Self::Missing => DiskRecord::Missing,
+            Self::Text(bytes, _) | Self::Bytes(bytes) => DiskRecord::Bytes(bytes),
+            Self::Link(target) => DiskRecord::Link(target),
         }
     }
 }
 
 /// Reads and compares many.
-pub(super) fn compare_all(found: Vec<Found<'_>>, view: &View) -> Vec<Compared> {
-    let mut all: Vec<Compared> = found.into_iter().map(|found| found.compare(view)).collect();
+pub(super) fn compare_all(found: Vec<ChangedFile<'_>>, view: &View) -> Vec<Comparison> {
+    let mut all: Vec<Comparison> = found.into_iter().map(|found| found.compare(view)).collect();
     // Somebody may save there before it is merged.
     view.keep(all.iter_mut().filter_map(|one| Some((&one.place, one.kept.take()?))));
     all
 }
 
-impl Found<'_> {
-    fn compare(self, view: &View) -> Compared {
+impl ChangedFile<'_> {
+    fn compare(self, view: &View) -> Comparison {
         let (result, kept) = match self.stood(view) {
             Ok((stood, kept)) => (Ok(stood), kept),
             Err(why) => (Err(why), None),
         };
         let Self { path, place, up, stamp, .. } = self;
-        Compared { path, place, up, stamp, result, kept }
+        Comparison { path, place, up, stamp, result, kept }
     }
 
-    fn stood(&self, view: &View) -> Result<(Stood, Option<Kept>), Unknown> {
+    fn stood(&self, view: &View) -> Result<(CurrentState, Option<DiskRecord>), UnknownCause> {
         let was = self.was(view)?;
         let stood = match self.stamp.kind {
-            Kind::File => self.file(&was)?,
+            StampKind::File => self.file(&was)?,
             _ => self.link(&was)?,
         };
         let is_change = stood.becomes.is_some() || stood.mode.is_some();
@@ -125,75 +124,83 @@ impl Found<'_> {
         Ok((stood, kept))
     }
 
-    fn link(&self, was: &Was) -> Result<Stood, Unknown> {
-        let name = self.path.file_name().ok_or(Unknown::Unreadable)?;
-        let target = self.up.read_link(name).map_err(|_| Unknown::Unreadable)?;
-        let is_same = matches!(was, Was::Link(had) if *had == target);
-        let becomes = (!is_same).then(|| Becomes::Link(target.clone()));
-        Ok(Stood { is: Is::Link(target), becomes, mode: None, is_made: false })
+    fn link(&self, was: &FormerContent) -> Result<CurrentState, UnknownCause> {
+        let name = self.path.file_name().ok_or(UnknownCause::Unreadable)?;
+        let target = self.up.read_link(name).map_err(|_| UnknownCause::Unreadable)?;
+        let is_same = matches!(was, FormerContent::Link(had) if *had == target);
+        let becomes = (!is_same).then(|| NewContent::Link(target.clone()));
+        Ok(CurrentState { is: EntryContent::Link(target), becomes, mode: None, is_made: false })
     }
 
-    fn file(&self, was: &Was) -> Result<Stood, Unknown> {
-        let name = self.path.file_name().ok_or(Unknown::Unreadable)?;
+    fn file(&self, was: &FormerContent) -> Result<CurrentState, UnknownCause> {
+        let name = self.path.file_name().ok_or(UnknownCause::Unreadable)?;
         let bytes = self.up.read_known(name, &self.stamp, MOST_BYTES);
-        let bytes = bytes.map_err(|_| Unknown::Unreadable)?;
+        let bytes = bytes.map_err(|_| UnknownCause::Unreadable)?;
         let content = content_of(&bytes);
         let mode = self.stamp.mode & 0o777;
         let old_mode = self.had_mode.or(self.disk.as_ref().map(|(disk, _)| disk.mode));
         let new_mode = match (was, old_mode) {
-            (Was::Missing | Was::Link(_), _) | (_, None) => (mode & 0o111 != 0).then_some(mode),
+            (FormerContent::Missing | FormerContent::Link(_), _) | (_, None) => {
+                (mode & 0o111 != 0).then_some(mode)
+            }
             (_, Some(old)) => (old & 0o777 != mode).then_some(mode),
         };
         let becomes = match was {
-            Was::Text(had, _) | Was::Bytes(had) if *had == bytes => None,
-            Was::Text(_, format) => match in_format(&bytes, *format) {
-                Some(text) => Some(Becomes::Text(text)),
+            FormerContent::Text(had, _) | FormerContent::Bytes(had) if *had == bytes => None,
+            FormerContent::Text(_, format) => match in_format(&bytes, *format) {
+                Some(text) => Some(NewContent::Text(text)),
                 None if self.material.is_some_and(|material| material.open) => {
-                    return Err(Unknown::Encoding);
+                    return Err(UnknownCause::Encoding);
                 }
-                None => Some(Becomes::Bytes(bytes.into())),
+                None => Some(NewContent::Bytes(bytes.into())),
             },
-            Was::Bytes(_) => Some(Becomes::Bytes(bytes.into())),
-            Was::Missing | Was::Link(_) => Some(match in_format(&bytes, FileFormat::default()) {
-                Some(text) => Becomes::Text(text),
-                None => Becomes::Bytes(bytes.into()),
-            }),
+            FormerContent::Bytes(_) => Some(NewContent::Bytes(bytes.into())),
+            FormerContent::Missing | FormerContent::Link(_) => {
+                Some(match in_format(&bytes, FileFormat::default()) {
+                    Some(text) => NewContent::Text(text),
+                    None => NewContent::Bytes(bytes.into()),
+                })
+            }
         };
-        Ok(Stood {
-            is: Is::File(content),
+        Ok(CurrentState {
+            is: EntryContent::File(content),
             becomes,
             mode: new_mode,
-            is_made: matches!(was, Was::Missing),
+            is_made: matches!(was, FormerContent::Missing),
         })
     }
 
     /// The file as the view had it.
-    fn was(&self, view: &View) -> Result<Was, Unknown> {
+    fn was(&self, view: &View) -> Result<FormerContent, UnknownCause> {
         match self.material.map(|material| &material.stands) {
-            Some(Stands::Missing) => return Ok(Was::Missing),
-            Some(Stands::Text(text, format)) => {
+            Some(OverlayContent::Missing) => return Ok(FormerContent::Missing),
+            Some(OverlayContent::Text(text, format)) => {
                 return Ok(match encode(text, *format) {
-                    Ok(bytes) => Was::Text(bytes, *format),
-                    Err(_) => Was::Text(text.to_string().into_bytes(), FileFormat::default()),
+                    Ok(bytes) => FormerContent::Text(bytes, *format),
+                    Err(_) => {
+                        FormerContent::Text(text.to_string().into_bytes(), FileFormat::default())
+                    }
                 });
             }
-            Some(Stands::Bytes(bytes)) => return Ok(Was::Bytes(bytes.to_vec())),
-            Some(Stands::Link(target)) => return Ok(Was::Link(target.clone())),
-            Some(Stands::OnDisk(there)) => {
-                return elsewhere(view, there).map(of_disk).ok_or(Unknown::Unreadable);
+            Some(OverlayContent::Bytes(bytes)) => return Ok(FormerContent::Bytes(bytes.to_vec())),
+            Some(OverlayContent::Link(target)) => return Ok(FormerContent::Link(target.clone())),
+            Some(OverlayContent::OnDisk(there)) => {
+                return elsewhere(view, there).map(of_disk).ok_or(UnknownCause::Unreadable);
             }
             None => {}
         }
-        let Some((stamp, below)) = &self.disk else { return Ok(Was::Missing) };
-        let name = self.path.file_name().ok_or(Unknown::Unreadable)?;
+        let Some((stamp, below)) = &self.disk else { return Ok(FormerContent::Missing) };
+        let name = self.path.file_name().ok_or(UnknownCause::Unreadable)?;
         match stamp.kind {
-            Kind::Link => below.read_link(name).map(Was::Link).map_err(|_| Unknown::Unreadable),
-            Kind::File => match below.read_still(name, stamp, LARGEST_FILE) {
+            StampKind::Link => {
+                below.read_link(name).map(FormerContent::Link).map_err(|_| UnknownCause::Unreadable)
+            }
+            StampKind::File => match below.read_still(name, stamp, LARGEST_FILE) {
                 Ok(Some(bytes)) => Ok(of_disk(bytes)),
-                Ok(None) => Err(Unknown::Moved),
-                Err(_) => Err(Unknown::Unreadable),
+                Ok(None) => Err(UnknownCause::Moved),
+                Err(_) => Err(UnknownCause::Unreadable),
             },
-            _ => Ok(Was::Missing),
+            _ => Ok(FormerContent::Missing),
         }
     }
 }
@@ -215,11 +222,11 @@ fn in_format(bytes: &[u8], format: FileFormat) -> Option<Text> {
     same.then_some(text)
 }
 
-pub(super) fn content_of(bytes: &[u8]) -> Content {
+pub(super) fn content_of(bytes: &[u8]) -> ContentId {
     (ContentHash::of(bytes), bytes.len())
 }
 
-fn of_disk(bytes: Vec<u8>) -> Was {
+fn of_disk(bytes: Vec<u8>) -> FormerContent {
     let has_bom = [b"\xEF\xBB\xBF".as_slice(), b"\xFF\xFE", b"\xFE\xFF"]
         .iter()
         .any(|bom| bytes.starts_with(bom));
@@ -227,7 +234,7 @@ fn of_disk(bytes: Vec<u8>) -> Was {
     let usual = !has_bom && memchr::memchr(0, &bytes).is_none() && str::from_utf8(&bytes).is_ok();
     let format = if usual { Some(FileFormat::default()) } else { decode(&bytes).map(|(_, f)| f) };
     match format {
-        Some(format) => Was::Text(bytes, format),
-        None => Was::Bytes(bytes),
+        Some(format) => FormerContent::Text(bytes, format),
+        None => FormerContent::Bytes(bytes),
     }
 }

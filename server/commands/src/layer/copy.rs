@@ -4,17 +4,17 @@
 //! too, and that nothing shows through. It is kept in step before each command: what changed on the disk is copied
 //! again, sharing blocks where the disk can. `.git` is copied as well, so that git can be read, and put back after.
 
-use super::folder::{DEEPEST, Folder, Kind, Stamp};
+use super::folder::{DEEPEST, Folder, Stamp, StampKind};
 use super::git::{LONGEST_INDEX, same_entries};
-use super::{Held, Layer, LayerError, Rooted};
+use super::{Layer, LayerEntry, LayerError, RootLayer};
 use ropewalk_tools::walk::walker;
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// What of a root is copied, by path from the root.
-pub(super) type Copied = BTreeMap<PathBuf, Stamp>;
+/// Copied files of a root, by path from the root.
+pub(super) type CopiedFiles = BTreeMap<PathBuf, Stamp>;
 
 /// A folder that was reached last, for the next file in it.
 #[derive(Debug, Default)]
@@ -52,14 +52,14 @@ impl Layer {
 
     /// Where a command of this layer finds what lies at a path in the roots: in the copy; None outside the roots.
     pub fn in_copy(&self, path: &Path) -> Option<PathBuf> {
-        let below = |own: &Rooted| Some(own.up.join(path.strip_prefix(&own.root).ok()?));
+        let below = |own: &RootLayer| Some(own.up.join(path.strip_prefix(&own.root).ok()?));
         self.roots.iter().find_map(below)
     }
 
     /// Finds what is to be copied of each root.
-    pub(super) fn find_copied(&mut self) -> Result<Vec<Copied>, LayerError> {
+    pub(super) fn find_copied(&mut self) -> Result<Vec<CopiedFiles>, LayerError> {
         let Some(most) = self.copy else {
-            return Ok(self.roots.iter().map(|_| Copied::new()).collect());
+            return Ok(self.roots.iter().map(|_| CopiedFiles::new()).collect());
         };
         let mut all = Vec::new();
         let mut bytes = 0_u64;
@@ -72,7 +72,7 @@ impl Layer {
             all.push(copied);
         }
         for (own, copied) in self.roots.iter().zip(&mut all) {
-            let mut git = Copied::new();
+            let mut git = CopiedFiles::new();
             let root = Folder::disk(&own.root).map_err(LayerError::at(&own.root))?;
             let name = OsStr::new(".git");
             let Ok(folder) = root.enter(name) else {
@@ -103,20 +103,20 @@ impl Layer {
 }
 
 /// A root's files, links and folders that are not ignored.
-fn listed(root: &Path) -> io::Result<Copied> {
+fn listed(root: &Path) -> io::Result<CopiedFiles> {
     let base = Folder::disk(root)?;
     let mut near = Near::default();
-    let mut out = Copied::new();
+    let mut out = CopiedFiles::new();
     for entry in walker(root).build().flatten() {
         let Ok(path) = entry.path().strip_prefix(root) else { continue };
         let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { continue };
-        // What the disk doesn't let us look at is not copied.
+        // A folder that the disk doesn't let us look at is not copied.
         let Ok(Some(folder)) = near.reach(&base, parent) else { continue };
-        // What has no name in text can't be proposed, but a command may well need it.
+        // A file without a name in text can't be proposed, but a command may well need it.
         if let Ok(Some(stamp)) = folder.look(name)
-            && matches!(stamp.kind, Kind::File | Kind::Link | Kind::Folder)
+            && matches!(stamp.kind, StampKind::File | StampKind::Link | StampKind::Folder)
         {
-            let len = if stamp.kind == Kind::File { stamp.len } else { 0 };
+            let len = if stamp.kind == StampKind::File { stamp.len } else { 0 };
             out.insert(path.to_owned(), Stamp { len, ..stamp });
         }
     }
@@ -124,21 +124,21 @@ fn listed(root: &Path) -> io::Result<Copied> {
 }
 
 /// All files and folders in a folder, but for the locks of whoever works in it now and what can't be looked at.
-fn below(path: &Path, folder: &Folder, out: &mut Copied, depth: usize) {
+fn below(path: &Path, folder: &Folder, out: &mut CopiedFiles, depth: usize) {
     for name in folder.names().unwrap_or_default() {
         let path = path.join(&name);
         let Ok(Some(stamp)) = folder.look(&name) else { continue };
         match stamp.kind {
-            Kind::Folder if depth < DEEPEST => {
+            StampKind::Folder if depth < DEEPEST => {
                 out.insert(path.clone(), Stamp { len: 0, ..stamp });
                 if let Ok(inner) = folder.enter(&name) {
                     below(&path, &inner, out, depth + 1);
                 }
             }
-            Kind::File if path.extension().is_none_or(|end| end != "lock") => {
+            StampKind::File if path.extension().is_none_or(|end| end != "lock") => {
                 out.insert(path, stamp);
             }
-            Kind::Link => {
+            StampKind::Link => {
                 out.insert(path, Stamp { len: 0, ..stamp });
             }
             _ => {}
@@ -148,12 +148,12 @@ fn below(path: &Path, folder: &Folder, out: &mut Copied, depth: usize) {
 
 /// Puts a `.git` of a copy back to what was copied: what is new goes, and what was changed goes too, so that it is
 /// copied again. Gives whether anything was changed but the times that the index remembers.
-pub(super) fn put_back(own: &mut Rooted, path: &Path, folder: &Folder) -> io::Result<bool> {
+pub(super) fn put_back(own: &mut RootLayer, path: &Path, folder: &Folder) -> io::Result<bool> {
     put_back_below(own, path, folder, 0)
 }
 
 fn put_back_below(
-    own: &mut Rooted,
+    own: &mut RootLayer,
     path: &Path,
     folder: &Folder,
     depth: usize,
@@ -162,16 +162,16 @@ fn put_back_below(
     for name in folder.names()? {
         let path = path.join(&name);
         let Some(stamp) = folder.look(&name)? else { continue };
-        // What is deeper was not copied.
-        if stamp.kind == Kind::Folder && depth < DEEPEST {
+        // Deeper folders were not copied.
+        if stamp.kind == StampKind::Folder && depth < DEEPEST {
             changed |= put_back_below(own, &path, &folder.enter(&name)?, depth + 1)?;
             continue;
         }
-        if own.held.get(&path).and_then(Held::stamp) == Some(&stamp) {
+        if own.held.get(&path).and_then(LayerEntry::stamp) == Some(&stamp) {
             continue;
         }
         changed |= path != Path::new(".git/index")
-            || stamp.kind != Kind::File
+            || stamp.kind != StampKind::File
             || !is_same_index(&own.root, folder);
         own.held.remove(&path);
         folder.remove(&name)?;
@@ -179,7 +179,7 @@ fn put_back_below(
     Ok(changed)
 }
 
-/// Whether the index in a copy's `.git` says what the root's does.
+/// True if the index in a copy's `.git` says what the root's does.
 fn is_same_index(root: &Path, copy: &Folder) -> bool {
     let name = OsStr::new("index");
     let below = Folder::disk(root).and_then(|root| root.reach(Path::new(".git")));

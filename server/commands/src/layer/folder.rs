@@ -1,6 +1,6 @@
 //! A folder by its handle: looked into, read and changed by names inside it, never through a link.
 //!
-//! What a command left behind may be anything: links planted anywhere, pipes, devices, folders without
+//! A command may leave anything behind: links planted anywhere, pipes, devices, folders without
 //! permissions. So nothing is opened before it was looked at, only plain files are read, and what is
 //! unreadable is made readable first; but nothing of the disk's is ever touched. Overlay's marks are known to
 //! `folder/marks.rs` and nowhere else. What the files mean is not looked at.
@@ -10,7 +10,7 @@ mod marks;
 mod stamp;
 mod write;
 
-pub(super) use stamp::{Kind, Moment, Stamp};
+pub(super) use stamp::{Moment, Stamp, StampKind};
 
 use rustix::fs::{AtFlags, CWD, Dir, Mode, OFlags, RawMode};
 use rustix::io::Errno;
@@ -29,7 +29,7 @@ pub(super) const DEEPEST: usize = 200;
 #[derive(Debug)]
 pub(super) struct Folder {
     handle: OwnedFd,
-    /// Whether it is a layer's or a cache's, where permissions may be mended; the disk's are the user's.
+    /// True if it is a layer's or a cache's, where permissions may be mended; the disk's are the user's.
     is_ours: bool,
 }
 
@@ -70,11 +70,11 @@ impl Folder {
         let open = || self.mended(|| rustix::fs::openat(&self.handle, name, flags, Mode::empty()));
         match open() {
             Err(error) if self.is_ours && error.kind() == io::ErrorKind::PermissionDenied => {
-                let found = self.look(name)?.filter(|found| found.kind != Kind::Link);
+                let found = self.look(name)?.filter(|found| found.kind != StampKind::Link);
                 let found = found.ok_or(io::ErrorKind::NotFound)?;
                 self.set_mode(name, found.mode | more.bits())?;
                 let opened = open();
-                if found.kind != Kind::Folder {
+                if found.kind != StampKind::Folder {
                     self.set_mode(name, found.mode)?;
                 }
                 Ok(opened?)
@@ -116,7 +116,7 @@ impl Folder {
         self.mended(|| rustix::fs::chmodat(&self.handle, name, mode, AtFlags::empty()))
     }
 
-    /// What stands under a name, if anything.
+    /// The entry under a name, if there is one.
     pub(super) fn look(&self, name: &OsStr) -> io::Result<Option<Stamp>> {
         let look = || rustix::fs::statat(&self.handle, name, AtFlags::SYMLINK_NOFOLLOW);
         match self.mended(look) {
@@ -126,7 +126,7 @@ impl Folder {
         }
     }
 
-    /// What the folder itself is.
+    /// The folder's own entry.
     pub(super) fn own(&self) -> io::Result<Stamp> {
         Ok(stamp(&rustix::fs::fstat(&self.handle)?))
     }
@@ -149,7 +149,7 @@ impl Folder {
     pub(super) fn read(&self, name: &OsStr, limit: u64) -> io::Result<Vec<u8>> {
         let handle = self.open_in(name, READ, Mode::RUSR)?;
         let found = stamp(&rustix::fs::fstat(&handle)?);
-        if found.kind != Kind::File {
+        if found.kind != StampKind::File {
             return Err(io::Error::other("it is no plain file any more"));
         }
         bytes_of(&handle, found.len, limit)
@@ -190,7 +190,7 @@ impl Folder {
     pub(super) fn open_file(&self, name: &OsStr) -> io::Result<File> {
         let handle = self.open_in(name, READ, Mode::RUSR)?;
         match stamp(&rustix::fs::fstat(&handle)?).kind {
-            Kind::File => Ok(handle.into()),
+            StampKind::File => Ok(handle.into()),
             _ => Err(io::Error::other("it is no plain file any more")),
         }
     }
@@ -216,7 +216,7 @@ fn bytes_of(handle: &OwnedFd, len: u64, limit: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Whether an error says that there is no such folder.
+/// True if an error says that there is no such folder.
 pub(super) fn is_absence(error: &io::Error) -> bool {
     let code = error.raw_os_error();
     [Errno::NOENT, Errno::NOTDIR, Errno::LOOP].iter().any(|e| Some(e.raw_os_error()) == code)

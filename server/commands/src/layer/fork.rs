@@ -1,17 +1,17 @@
 //! Another layer like this one, for a command in the background that has a view of its own.
 //!
-//! What is ignored comes along, because it is what commands built for the next one. What the view has is written
+//! Ignored files come along, because commands built them for the next one. The view is written
 //! there by `materialise` like in any layer.
 
-use super::folder::{DEEPEST, Folder, Kind, Stamp};
-use super::{Held, Layer, Rooted};
+use super::folder::{DEEPEST, Folder, Stamp, StampKind};
+use super::{Layer, LayerEntry, RootLayer};
 use std::io;
 use std::path::{Path, PathBuf};
 
 /// The most bytes of ignored files that come along.
 const MOST: u64 = 256 << 20;
 
-/// What a file takes room in.
+/// Bytes in which a file takes room.
 const BLOCK: u64 = 4_096;
 
 impl Layer {
@@ -50,8 +50,8 @@ fn room_of(found: &Stamp) -> u64 {
 }
 
 struct Copy<'a> {
-    own: &'a Rooted,
-    new: &'a mut Rooted,
+    own: &'a RootLayer,
+    new: &'a mut RootLayer,
     room: &'a mut u64,
     left: &'a mut usize,
 }
@@ -61,10 +61,10 @@ impl Copy<'_> {
         for name in from.names()? {
             let path = path.join(&name);
             let held = self.own.held.get(&path);
-            let is_left = matches!(held, Some(Held::Left { .. }));
+            let is_left = matches!(held, Some(LayerEntry::Left { .. }));
             let Some(found) = from.look(&name)? else { continue };
             match found.kind {
-                Kind::Folder if depth < DEEPEST => {
+                StampKind::Folder if depth < DEEPEST => {
                     let inner = from.enter(&name)?;
                     let made = to.make(&name, found.mode)?;
                     to.own_like(&name, &found);
@@ -79,19 +79,19 @@ impl Copy<'_> {
                     }
                 }
                 _ if held.is_some() && !is_left => {}
-                Kind::File if room_of(&found) <= *self.room => {
+                StampKind::File if room_of(&found) <= *self.room => {
                     *self.room -= room_of(&found);
                     from.copy(&name, to, &name)?;
                     to.own_like(&name, &found);
                 }
-                Kind::Link => to.put_link(&name, &from.read_link(&name)?)?,
-                Kind::Gone => to.mark_gone(&name)?,
+                StampKind::Link => to.put_link(&name, &from.read_link(&name)?)?,
+                StampKind::Gone => to.mark_gone(&name)?,
                 // Nobody listens at these any more.
-                Kind::Pipe | Kind::Socket | Kind::Device => {}
-                Kind::File | Kind::Folder => *self.left += 1,
+                StampKind::Pipe | StampKind::Socket | StampKind::Device => {}
+                StampKind::File | StampKind::Folder => *self.left += 1,
             }
             if is_left && let Some(stamp) = to.look(&name)? {
-                self.new.held.insert(path, Held::Left { stamp });
+                self.new.held.insert(path, LayerEntry::Left { stamp });
             }
         }
         Ok(())

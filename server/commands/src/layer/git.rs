@@ -1,7 +1,7 @@
-//! What a command did to git: whether it went elsewhere, which files it put back, and whether the index says something
+//! Effects of a command on git: whether it went elsewhere, which files it put back, and whether the index says something
 //! else or only remembers other times.
 //!
-//! What is under `.git` is never kept. A command that went to another commit or put changes away has changed the files
+//! Changes under `.git` are never kept. A command that went to another commit or put changes away has changed the files
 //! only along with that, so nothing of it can be kept: `git stash` alone would be the loss of what it put away. So it is
 //! when the current branch was moved (`reset`, `merge`, `rebase`), unless by commits alone, which only record what
 //! stands in the files: what they recorded is proposed. In a repository with reftables it can't be seen what moved, so
@@ -13,11 +13,11 @@
 //! `git status` writes the index anew when files' times have changed: that is no change anybody means, and needs no
 //! words. Reads versions 2 to 4 with 20-byte object names; what it can't read counts as different.
 
-use super::folder::{Folder, Kind, Moment};
+use super::folder::{Folder, Moment, StampKind};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-/// What in a `.git` says where it is and what was put away. The list of reftables changes with every ref.
+/// Files of a `.git` that say where it is and what was put away. The list of reftables changes with every ref.
 const WHERE: [&str; 4] = ["HEAD", "refs/stash", "logs/refs/stash", "reftable/tables.list"];
 
 /// How lines of a log of refs begin that tell of a commit made of what stands in the files, or of a change that was
@@ -28,24 +28,23 @@ const RECORDS: [&str; 6] =
 /// The longest index that is looked into.
 pub(super) const LONGEST_INDEX: u64 = 64 << 20;
 
-/// What stands in a `.git` under a name.
 #[derive(PartialEq, Eq)]
-enum Said {
+enum RepositoryFile {
     Nothing,
     /// It was there and is deleted, or is no file that can be read.
     Gone,
     Bytes(Vec<u8>),
 }
 
-/// Whether a `.git` went to another commit or put changes away, or took them back: what a command left `over` what
-/// was there `below`. In an overlay a name that is not there was not touched; in a copy it was deleted.
+/// True if a `.git` went to another commit, put changes away or took them back: it compares `over`, after a command,
+/// with what was there `below`. In an overlay a name that is not there was not touched; in a copy it was deleted.
 pub(super) fn went_elsewhere(over: &Folder, below: &Folder, is_copy: bool) -> bool {
     let differs = |path: &Path| {
         let was = said(below, path);
         match said(over, path) {
-            Said::Nothing => is_copy && was != Said::Nothing,
-            Said::Gone => was != Said::Nothing,
-            now @ Said::Bytes(_) => now != was,
+            RepositoryFile::Nothing => is_copy && was != RepositoryFile::Nothing,
+            RepositoryFile::Gone => was != RepositoryFile::Nothing,
+            now @ RepositoryFile::Bytes(_) => now != was,
         }
     };
     let was_moved = || tip(None, below, is_copy) != tip(Some(over), below, is_copy);
@@ -56,16 +55,16 @@ pub(super) fn went_elsewhere(over: &Folder, below: &Folder, is_copy: bool) -> bo
 fn tip(over: Option<&Folder>, below: &Folder, is_copy: bool) -> Option<Vec<u8>> {
     let now = |path: &Path| match over.map(|over| said(over, path)) {
         None => said(below, path),
-        Some(Said::Nothing) if !is_copy => said(below, path),
+        Some(RepositoryFile::Nothing) if !is_copy => said(below, path),
         Some(found) => found,
     };
-    let Said::Bytes(head) = said(below, Path::new("HEAD")) else { return None };
+    let RepositoryFile::Bytes(head) = said(below, Path::new("HEAD")) else { return None };
     let head = String::from_utf8_lossy(&head);
     let branch = head.strip_prefix("ref:").map(str::trim)?;
-    if let Said::Bytes(own) = now(Path::new(branch)) {
+    if let RepositoryFile::Bytes(own) = now(Path::new(branch)) {
         return Some(own.trim_ascii().to_vec());
     }
-    let Said::Bytes(packed) = now(Path::new("packed-refs")) else { return None };
+    let RepositoryFile::Bytes(packed) = now(Path::new("packed-refs")) else { return None };
     let mut lines = packed.split(|byte| *byte == b'\n');
     lines.find_map(|line| {
         let own = line.strip_suffix(branch.as_bytes())?.strip_suffix(b" ")?;
@@ -73,15 +72,15 @@ fn tip(over: Option<&Folder>, below: &Folder, is_copy: bool) -> Option<Vec<u8>> 
     })
 }
 
-/// Whether all that the log of HEAD has got to tell of are commits of what stands in the files.
+/// True if the log of HEAD got nothing but commits of the files as they stand.
 fn only_records(over: &Folder, below: &Folder) -> bool {
     let path = Path::new("logs/HEAD");
     let was = match said(below, path) {
-        Said::Bytes(was) => was,
-        Said::Nothing => Vec::new(),
-        Said::Gone => return false,
+        RepositoryFile::Bytes(was) => was,
+        RepositoryFile::Nothing => Vec::new(),
+        RepositoryFile::Gone => return false,
     };
-    let Said::Bytes(now) = said(over, path) else { return false };
+    let RepositoryFile::Bytes(now) = said(over, path) else { return false };
     let Some(more) = now.strip_prefix(was.as_slice()) else { return false };
     let more = String::from_utf8_lossy(more);
     let moves = |line: &&str| {
@@ -95,24 +94,24 @@ fn only_records(over: &Folder, below: &Folder) -> bool {
     !more.is_empty() && more.lines().filter(moves).all(records)
 }
 
-/// What git says of a file: when it was written and how long it is. Of the length the lower 32 bits.
-pub(super) type Written = (Moment, u32);
+/// Git's record of a file: when it was written, and the lower 32 bits of its length.
+pub(super) type GitStamp = (Moment, u32);
 
 /// The files that a command left as the index in `over` has them, and that are not in it because of this command: by
 /// their path from the folder that the `.git` is in. Nothing if the command left the index as it was.
-pub(super) fn put_back(over: &Folder, below: &Folder) -> HashMap<PathBuf, Written> {
+pub(super) fn put_back(over: &Folder, below: &Folder) -> HashMap<PathBuf, GitStamp> {
     let index = Path::new("index");
-    let (Said::Bytes(now), was) = (said(over, index), said(below, index)) else {
+    let (RepositoryFile::Bytes(now), was) = (said(over, index), said(below, index)) else {
         return HashMap::new();
     };
-    if matches!(&was, Said::Bytes(was) if *was == now) {
+    if matches!(&was, RepositoryFile::Bytes(was) if *was == now) {
         return HashMap::new();
     }
     let before = match &was {
-        Said::Bytes(was) => entries(was).unwrap_or_default(),
-        Said::Nothing | Said::Gone => Vec::new(),
+        RepositoryFile::Bytes(was) => entries(was).unwrap_or_default(),
+        RepositoryFile::Nothing | RepositoryFile::Gone => Vec::new(),
     };
-    let before: HashMap<&[u8], Option<Written>> =
+    let before: HashMap<&[u8], Option<GitStamp>> =
         before.iter().map(|entry| (entry.name.as_slice(), entry.written)).collect();
     let mut out = HashMap::new();
     for entry in entries(&now).unwrap_or_default() {
@@ -134,60 +133,60 @@ pub(super) fn put_back(over: &Folder, below: &Folder) -> HashMap<PathBuf, Writte
 }
 
 fn is_there(folder: &Folder, path: &Path) -> bool {
-    matches!(said(folder, path), Said::Bytes(_))
+    matches!(said(folder, path), RepositoryFile::Bytes(_))
 }
 
-fn said(folder: &Folder, path: &Path) -> Said {
+fn said(folder: &Folder, path: &Path) -> RepositoryFile {
     let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
-        return Said::Nothing;
+        return RepositoryFile::Nothing;
     };
     let found = folder.reach(parent).and_then(|folder| {
-        let Some(folder) = folder else { return Ok(Said::Nothing) };
+        let Some(folder) = folder else { return Ok(RepositoryFile::Nothing) };
         Ok(match folder.look(name)?.map(|found| found.kind) {
-            None => Said::Nothing,
-            Some(Kind::File) => Said::Bytes(folder.read(name, LONGEST_INDEX)?),
-            Some(_) => Said::Gone,
+            None => RepositoryFile::Nothing,
+            Some(StampKind::File) => RepositoryFile::Bytes(folder.read(name, LONGEST_INDEX)?),
+            Some(_) => RepositoryFile::Gone,
         })
     });
-    found.unwrap_or(Said::Gone)
+    found.unwrap_or(RepositoryFile::Gone)
 }
 
-/// Whether both have the same entries: name, mode, object and flags.
+/// True if both have the same entries: name, mode, object and flags.
 pub(super) fn same_entries(a: &[u8], b: &[u8]) -> bool {
     a == b || matches!((entries(a), entries(b)), (Some(a), Some(b)) if a == b)
 }
 
 /// An entry. Two are equal whatever the system said of the file.
-struct Entry {
+struct GitEntry {
     /// Mode and object.
     what: Vec<u8>,
     flags: Vec<u8>,
     name: Vec<u8>,
-    /// What the system said of the file when it was as the index has it.
-    written: Option<Written>,
+    /// The system's record of the file when it was as the index has it.
+    written: Option<GitStamp>,
 }
 
-impl Entry {
+impl GitEntry {
     /// The name of its object.
     fn id(&self) -> &[u8] {
         self.what.get(4..).unwrap_or_default()
     }
 }
 
-impl PartialEq for Entry {
+impl PartialEq for GitEntry {
     fn eq(&self, other: &Self) -> bool {
         (&self.what, &self.flags, &self.name) == (&other.what, &other.flags, &other.name)
     }
 }
 
-fn entries(bytes: &[u8]) -> Option<Vec<Entry>> {
+fn entries(bytes: &[u8]) -> Option<Vec<GitEntry>> {
     let mut rest = bytes.strip_prefix(b"DIRC")?;
     let version = number(take(&mut rest, 4)?)?;
     let count = number(take(&mut rest, 4)?)?;
     if !(2..=4).contains(&version) {
         return None;
     }
-    let mut out: Vec<Entry> = Vec::new();
+    let mut out: Vec<GitEntry> = Vec::new();
     let mut last: Vec<u8> = Vec::new();
     for _ in 0..count {
         let before = rest.len();
@@ -217,7 +216,7 @@ fn entries(bytes: &[u8]) -> Option<Vec<Entry>> {
         last.clone_from(&name);
         // Without a time it says nothing of the file.
         let written = Some(written).filter(|(time, _)| *time != Moment::default());
-        out.push(Entry { what, flags, name, written });
+        out.push(GitEntry { what, flags, name, written });
     }
     Some(out)
 }

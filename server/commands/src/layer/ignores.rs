@@ -4,7 +4,7 @@
 //! and above the root up to the repository, and git's own global excludes; in each kind the innermost file that
 //! says something wins. The files are read through handles, from the layer where it has them.
 
-use super::folder::{Folder, Kind, names_of};
+use super::folder::{Folder, StampKind, names_of};
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder, gitconfig_excludes_path};
 use std::ffi::OsStr;
@@ -15,7 +15,7 @@ const LONGEST: u64 = 1 << 20;
 
 /// The rules of one folder.
 #[derive(Debug, Default)]
-struct Level {
+struct IgnoreLevel {
     ignore: Option<Gitignore>,
     gitignore: Option<Gitignore>,
     exclude: Option<Gitignore>,
@@ -27,7 +27,7 @@ struct Level {
 #[derive(Debug)]
 pub(super) struct Ignores {
     global: Gitignore,
-    levels: Vec<Level>,
+    levels: Vec<IgnoreLevel>,
     /// The folder that the innermost level is of.
     at: PathBuf,
 }
@@ -37,22 +37,22 @@ impl Ignores {
     pub(super) fn above(root: &Path) -> Self {
         let mut builder = GitignoreBuilder::new(root);
         if let Some(file) = gitconfig_excludes_path().filter(|file| file.is_file()) {
-            // What can't be read has no rules; git says nothing either.
+            // A file that can't be read has no rules; git says nothing either.
             let _ = builder.add(file);
         }
         let global = builder.build().unwrap_or_else(|_| Gitignore::empty());
         let mut above: Vec<&Path> = root.ancestors().skip(1).collect();
         above.reverse();
         let levels = above.into_iter().map(|folder| match Folder::disk(folder) {
-            Ok(handle) => Level::of(folder, None, Some(&handle)),
-            Err(_) => Level::default(),
+            Ok(handle) => IgnoreLevel::of(folder, None, Some(&handle)),
+            Err(_) => IgnoreLevel::default(),
         });
         Self { global, levels: levels.collect(), at: root.to_owned() }
     }
 
     /// Goes into a folder (`up`: what lies over the disk's `below`).
     pub(super) fn enter(&mut self, folder: &Path, up: Option<&Folder>, below: Option<&Folder>) {
-        self.levels.push(Level::of(folder, up, below));
+        self.levels.push(IgnoreLevel::of(folder, up, below));
         self.at = folder.to_owned();
     }
 
@@ -62,7 +62,7 @@ impl Ignores {
         self.at.pop();
     }
 
-    /// Whether the name of a folder is ignored in `folder`, which lies in this root with `up` over it. Nothing is
+    /// True if the name of a folder is ignored in `folder`, which lies in this root with `up` over it. Nothing is
     /// entered, before or after.
     pub(super) fn ignores_below(
         &mut self,
@@ -85,9 +85,9 @@ impl Ignores {
         is_ignored
     }
 
-    /// Whether a name in the folder that was entered last is ignored.
+    /// True if a name in the folder that was entered last is ignored.
     pub(super) fn ignores(&self, name: &OsStr, is_folder: bool) -> bool {
-        if self.global.is_empty() && self.levels.iter().all(Level::is_empty) {
+        if self.global.is_empty() && self.levels.iter().all(IgnoreLevel::is_empty) {
             return false;
         }
         let path = self.at.join(name);
@@ -112,14 +112,14 @@ impl Ignores {
     }
 }
 
-impl Level {
+impl IgnoreLevel {
     fn is_empty(&self) -> bool {
         self.ignore.is_none() && self.gitignore.is_none() && self.exclude.is_none()
     }
 
     fn of(folder: &Path, up: Option<&Folder>, below: Option<&Folder>) -> Self {
         let git = below.and_then(|below| below.look(".git".as_ref()).ok().flatten());
-        let exclude = git.filter(|git| git.kind == Kind::Folder).and_then(|_| {
+        let exclude = git.filter(|git| git.kind == StampKind::Folder).and_then(|_| {
             let info = below?.reach(Path::new(".git/info")).ok()??;
             let bytes = info.read("exclude".as_ref(), LONGEST).ok()?;
             rules(folder, &bytes)
@@ -138,11 +138,11 @@ fn read(name: &str, up: Option<&Folder>, below: Option<&Folder>) -> Option<Vec<u
     let name = OsStr::new(name);
     let over = up.and_then(|up| Some((up, up.look(name).ok()??.kind)));
     match over {
-        Some((up, Kind::File)) => up.read(name, LONGEST).ok(),
+        Some((up, StampKind::File)) => up.read(name, LONGEST).ok(),
         Some(_) => None,
         None => {
             let below = below?;
-            below.look(name).ok()?.filter(|found| found.kind == Kind::File)?;
+            below.look(name).ok()?.filter(|found| found.kind == StampKind::File)?;
             below.read(name, LONGEST).ok()
         }
     }

@@ -1,19 +1,22 @@
-//! What a changed name in a layer means for the fork: the file as the view had it, compared with what stands now.
+//! Meaning of a changed name in a layer for the fork: the file as the view had it, compared with the layer's.
 //!
-//! What comes of it all is put together in `judge/proposals.rs`. Nothing is walked here.
+//! The proposals are put together in `judge/proposals.rs`. Nothing is walked here.
 
 mod proposals;
 
-use super::beside::Beside;
+use super::beside::ComparisonQueue;
 use super::collect::Started;
-use super::compare::{Becomes, Compared, Content, Found, Is, Stood, Unknown, content_of};
-use super::folder::{Folder, Kind, Moment, Stamp, path_in};
-use super::git::Written;
+use super::compare::{
+    ChangedFile, Comparison, ContentId, CurrentState, EntryContent, NewContent, UnknownCause,
+    content_of,
+};
+use super::folder::{Folder, Moment, Stamp, StampKind, path_in};
+use super::git::GitStamp;
 use super::left_out::LeftOut;
-use super::told::{Told, plain};
-use super::{EverDirty, Held, MOST_BYTES, MOST_CHANGES, Rooted};
+use super::notes::{CollectNotes, plain};
+use super::{BuildInputs, LayerEntry, MOST_BYTES, MOST_CHANGES, RootLayer};
 use ropewalk_text::decode::encode;
-use ropewalk_workspace::view::{Kept, Material, Stands};
+use ropewalk_workspace::view::{DiskRecord, OverlayContent, OverlayFile};
 use ropewalk_workspace::{Place, View};
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
@@ -21,71 +24,71 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// What of a name in the layer is to be.
-pub(super) enum Verdict {
+/// Decision for one changed path of the layer.
+pub(super) enum ChangeDecision {
     /// It stays, and this is to be held of it.
-    Holds(Held),
-    /// What the command made of it is dropped: the disk's file shows again.
+    Holds(LayerEntry),
+    /// The command's file is dropped: the disk's file shows again.
     Goes,
-    /// That is known when it is compared.
+    /// Known only when it is compared.
     Later,
 }
 
-/// What is to be held at a path of the layer; None when nothing stands there any more.
-pub(super) type Settled = (PathBuf, Option<Held>);
+/// Entry to hold at a path of the layer; None when nothing stands there any more.
+pub(super) type SettledEntry = (PathBuf, Option<LayerEntry>);
 
 /// A file that the command deleted.
 struct Deleted {
     place: Place,
-    content: Option<Content>,
+    content: Option<ContentId>,
 }
 
 /// A file that the command made or changed.
-struct Changed {
+struct WrittenFile {
     place: Place,
     /// None where only its mode is another.
-    becomes: Option<Becomes>,
+    becomes: Option<NewContent>,
     mode: Option<u32>,
     /// Its content, if the view had no such file.
-    made: Option<Content>,
+    made: Option<ContentId>,
     /// Its content, if that took the place of another.
-    over: Option<Content>,
+    over: Option<ContentId>,
 }
 
 /// See the module.
 pub(super) struct Judge<'scope, 'env> {
     view: &'env View,
-    ever: &'env mut EverDirty,
+    ever: &'env mut BuildInputs,
     started: Started,
     root: PathBuf,
-    /// What lies over the root.
+    /// The folder that lies over the root.
     up: PathBuf,
-    materials: Option<&'env HashMap<PathBuf, Material>>,
-    beside: Beside<'scope, 'env>,
-    /// What was compared and the walk has not taken yet.
-    settled: Vec<Settled>,
+    materials: Option<&'env HashMap<PathBuf, OverlayFile>>,
+    beside: ComparisonQueue<'scope, 'env>,
+    /// Entries that were compared and the walk has not taken yet.
+    settled: Vec<SettledEntry>,
     /// Files of the root whose change is not to be, nor their going with a folder.
     dropped: HashSet<PathBuf>,
     deleted: Vec<Deleted>,
     /// The same, for asking.
     gone: HashSet<PathBuf>,
-    changed: Vec<Changed>,
+    changed: Vec<WrittenFile>,
     /// Of what is proposed.
     bytes: u64,
     /// Of what is deleted, as far as it was read.
     gone_bytes: u64,
-    /// What git put back, as it left it.
-    put_back: HashMap<PathBuf, Written>,
-    /// What becomes no proposal.
+    /// Files that git put back, as it left them.
+    put_back: HashMap<PathBuf, GitStamp>,
+    /// Changes that become no proposal.
     pub(super) left_out: LeftOut,
-    pub(super) told: Told,
+    pub(super) told: CollectNotes,
 }
 
 impl<'scope, 'env> Judge<'scope, 'env> {
     pub(super) fn new(
-        beside: Beside<'scope, 'env>,
+        beside: ComparisonQueue<'scope, 'env>,
         view: &'env View,
-        ever: &'env mut EverDirty,
+        ever: &'env mut BuildInputs,
         started: Started,
     ) -> Self {
         Self {
@@ -105,12 +108,16 @@ impl<'scope, 'env> Judge<'scope, 'env> {
             gone_bytes: 0,
             put_back: HashMap::new(),
             left_out: LeftOut::default(),
-            told: Told::default(),
+            told: CollectNotes::default(),
         }
     }
 
     /// Goes on with another root, and what the view has of its own there.
-    pub(super) fn enter(&mut self, own: &Rooted, materials: &'env HashMap<PathBuf, Material>) {
+    pub(super) fn enter(
+        &mut self,
+        own: &RootLayer,
+        materials: &'env HashMap<PathBuf, OverlayFile>,
+    ) {
         self.root.clone_from(&own.root);
         self.up.clone_from(&own.up);
         self.materials = Some(materials);
@@ -118,34 +125,34 @@ impl<'scope, 'env> Judge<'scope, 'env> {
     }
 
     /// Takes note of files that git put back.
-    pub(super) fn note_put_back(&mut self, files: impl Iterator<Item = (PathBuf, Written)>) {
+    pub(super) fn note_put_back(&mut self, files: impl Iterator<Item = (PathBuf, GitStamp)>) {
         self.put_back.extend(files);
     }
 
-    /// Whether this is what git put back over text that the user has not saved: nobody has asked for its end.
+    /// True if git put this back over text that the user has not saved: nobody has asked for the end of that text.
     fn is_put_back(&self, place: &Place, stamp: &Stamp) -> bool {
-        let is_written = |(time, len): &Written| *time == stamp.mtime && *len == stamp.len as u32;
+        let is_written = |(time, len): &GitStamp| *time == stamp.mtime && *len == stamp.len as u32;
         self.put_back.get(&place.path).is_some_and(is_written) && {
             let id = self.view.id_of(place, self.view.roots());
             self.view.buffers().get(&id).is_some_and(|open| open.dirty)
         }
     }
 
-    /// Whether the view has something of its own at a path.
+    /// True if the view has something of its own at a path.
     pub(super) fn has(&self, path: &Path) -> bool {
         self.material(path).is_some()
     }
 
-    fn material(&self, path: &Path) -> Option<&'env Material> {
+    fn material(&self, path: &Path) -> Option<&'env OverlayFile> {
         self.materials.and_then(|materials| materials.get(path))
     }
 
-    /// Whether something on the disk changed after the command began.
+    /// True if something on the disk changed after the command began.
     pub(super) fn is_since(&self, disk: &Stamp) -> bool {
         disk.ctime >= self.started
     }
 
-    /// Whether something in the layer changed since the command began. File systems' clocks are a little behind ours.
+    /// True if something in the layer changed since the command began. File systems' clocks are a little behind ours.
     pub(super) fn is_of_command(&self, own: &Stamp) -> bool {
         const BEHIND: u32 = 20_000_000;
         let Moment(seconds, nanos) = self.started;
@@ -156,7 +163,7 @@ impl<'scope, 'env> Judge<'scope, 'env> {
         own.ctime >= from
     }
 
-    /// Whether so many more changes become proposals.
+    /// True if so many more changes become proposals.
     pub(super) fn has_room_for(&mut self, more: usize) -> io::Result<bool> {
         let fits = |judge: &Self| {
             let had = judge.deleted.len() + judge.changed.len() + judge.beside.files();
@@ -169,7 +176,7 @@ impl<'scope, 'env> Judge<'scope, 'env> {
         Ok(fits(self))
     }
 
-    /// Whether so many more bytes do.
+    /// True if so many more bytes become proposals.
     fn has_room_for_bytes(&mut self, more: u64) -> io::Result<bool> {
         let fits = |judge: &Self| {
             let had = judge.bytes.saturating_add(judge.beside.bytes());
@@ -206,7 +213,7 @@ impl<'scope, 'env> Judge<'scope, 'env> {
             return false;
         }
         let content = match disk.kind {
-            Kind::File if self.gone_bytes.saturating_add(disk.len) <= MOST_BYTES => {
+            StampKind::File if self.gone_bytes.saturating_add(disk.len) <= MOST_BYTES => {
                 match below.read_still(name, &disk, MOST_BYTES) {
                     Ok(Some(bytes)) => Some(bytes),
                     Ok(None) => {
@@ -222,7 +229,7 @@ impl<'scope, 'env> Judge<'scope, 'env> {
             self.gone_bytes += bytes.len() as u64;
             let content = content_of(&bytes);
             // Somebody may save there before it is merged.
-            self.view.keep([(&place, Kept::Bytes(bytes))]);
+            self.view.keep([(&place, DiskRecord::Bytes(bytes))]);
             content
         });
         self.delete(place, content);
@@ -233,22 +240,22 @@ impl<'scope, 'env> Judge<'scope, 'env> {
         self.view.roots().place(path_in(&self.root, path.as_os_str()))
     }
 
-    /// What the view has of its own at a path is gone, if it has anything.
+    /// Notes that the view's own file at a path is gone, if it has one.
     pub(super) fn gone_from_view(&mut self, path: &Path) {
         let content = match self.material(path).map(|material| &material.stands) {
-            None | Some(Stands::Missing) => return,
-            Some(Stands::Text(text, format)) => {
+            None | Some(OverlayContent::Missing) => return,
+            Some(OverlayContent::Text(text, format)) => {
                 encode(text, *format).ok().map(|bytes| content_of(&bytes))
             }
-            Some(Stands::Bytes(bytes)) => Some(content_of(bytes)),
-            Some(Stands::OnDisk(_) | Stands::Link(_)) => None,
+            Some(OverlayContent::Bytes(bytes)) => Some(content_of(bytes)),
+            Some(OverlayContent::OnDisk(_) | OverlayContent::Link(_)) => None,
         };
         if let Some(place) = self.place(path) {
             self.delete(place, content);
         }
     }
 
-    fn delete(&mut self, place: Place, content: Option<Content>) {
+    fn delete(&mut self, place: Place, content: Option<ContentId>) {
         if !self.gone.insert(place.path.clone()) {
             return;
         }
@@ -264,9 +271,9 @@ impl<'scope, 'env> Judge<'scope, 'env> {
         stamp: Stamp,
         disk: Option<(Stamp, &Arc<Folder>)>,
         (from, had_mode, is_moving): (Option<Stamp>, Option<u32>, bool),
-    ) -> io::Result<Verdict> {
+    ) -> io::Result<ChangeDecision> {
         let found = disk.map(|(stamp, _)| stamp);
-        let left = Verdict::Holds(Held::Left { stamp });
+        let left = ChangeDecision::Holds(LayerEntry::Left { stamp });
         let Some(place) = self.place(path) else { return Ok(left) };
         let material = self.material(path);
         if material.is_none() {
@@ -281,7 +288,7 @@ impl<'scope, 'env> Judge<'scope, 'env> {
                 self.told.moved.push(plain(path));
                 self.left_out.now(up, name);
                 self.ever.saw(&place.path, None, stamp.mtime);
-                return Ok(Verdict::Goes);
+                return Ok(ChangeDecision::Goes);
             }
             let open = found.and_then(|disk| self.view.open_elsewhere(&place, disk.inode));
             if open.is_some_and(|open| open.dirty && open.moved.is_none()) {
@@ -289,16 +296,16 @@ impl<'scope, 'env> Judge<'scope, 'env> {
                 self.told.alias.push(plain(path));
                 self.left_out.now(up, name);
                 self.ever.saw(&place.path, None, stamp.mtime);
-                return Ok(Verdict::Goes);
+                return Ok(ChangeDecision::Goes);
             }
         }
         if self.is_put_back(&place, &stamp) {
             self.told.put_back.push(plain(path));
             self.left_out.now(up, name);
             self.ever.saw(&place.path, None, stamp.mtime);
-            return Ok(Verdict::Goes);
+            return Ok(ChangeDecision::Goes);
         }
-        let len = if stamp.kind == Kind::File { stamp.len } else { 0 };
+        let len = if stamp.kind == StampKind::File { stamp.len } else { 0 };
         if !self.has_room_for(1)? || !self.has_room_for_bytes(len)? {
             self.told.surplus.push(plain(path));
             self.left_out.later(&self.up, path, &stamp);
@@ -306,10 +313,10 @@ impl<'scope, 'env> Judge<'scope, 'env> {
         }
         let (path, up) = (path.to_owned(), up.clone());
         let disk = disk.map(|(stamp, below)| (stamp, below.clone()));
-        if self.beside.compare(Found { path, place, up, stamp, disk, had_mode, material }) {
+        if self.beside.compare(ChangedFile { path, place, up, stamp, disk, had_mode, material }) {
             self.settle_so_far(false)?;
         }
-        Ok(Verdict::Later)
+        Ok(ChangeDecision::Later)
     }
 
     /// Waits for all that is compared, and takes note of it.
@@ -327,18 +334,18 @@ impl<'scope, 'env> Judge<'scope, 'env> {
         Ok(())
     }
 
-    fn compared(&mut self, compared: Compared) -> io::Result<()> {
-        let Compared { path, place, up, stamp, result, .. } = compared;
+    fn compared(&mut self, compared: Comparison) -> io::Result<()> {
+        let Comparison { path, place, up, stamp, result, .. } = compared;
         let held = match result {
             Ok(stood) => Some(self.stood(place, &stamp, stood)),
-            Err(Unknown::Unreadable) => {
+            Err(UnknownCause::Unreadable) => {
                 self.told.unreadable.push(plain(&path));
                 self.left_out.unread(&stamp);
-                Some(Held::Left { stamp })
+                Some(LayerEntry::Left { stamp })
             }
-            Err(why @ (Unknown::Moved | Unknown::Encoding)) => {
+            Err(why @ (UnknownCause::Moved | UnknownCause::Encoding)) => {
                 let told = &mut self.told;
-                let is_moved = matches!(why, Unknown::Moved);
+                let is_moved = matches!(why, UnknownCause::Moved);
                 let told = if is_moved { &mut told.moved } else { &mut told.encoding };
                 told.push(plain(&path));
                 self.ever.saw(&place.path, None, stamp.mtime);
@@ -354,20 +361,21 @@ impl<'scope, 'env> Judge<'scope, 'env> {
         Ok(())
     }
 
-    /// What was settled since this was last asked.
-    pub(super) fn take_settled(&mut self) -> io::Result<Vec<Settled>> {
+    /// Takes the entries that were settled since the last call.
+    pub(super) fn take_settled(&mut self) -> io::Result<Vec<SettledEntry>> {
         self.settle()?;
         Ok(std::mem::take(&mut self.settled))
     }
 
     /// Takes note of a file or link that was compared. Gives what is to be held of it.
-    fn stood(&mut self, place: Place, stamp: &Stamp, stood: Stood) -> Held {
-        let Stood { is, becomes, mode, is_made } = stood;
+    fn stood(&mut self, place: Place, stamp: &Stamp, stood: CurrentState) -> LayerEntry {
+        let CurrentState { is, becomes, mode, is_made } = stood;
         let (held, content) = match is {
-            Is::File(content) => {
-                (Held::File { stamp: *stamp, hash: Some(content.0), from: None }, Some(content))
-            }
-            Is::Link(target) => (Held::Link { stamp: *stamp, target }, None),
+            EntryContent::File(content) => (
+                LayerEntry::File { stamp: *stamp, hash: Some(content.0), from: None },
+                Some(content),
+            ),
+            EntryContent::Link(target) => (LayerEntry::Link { stamp: *stamp, target }, None),
         };
         if let (Some(_), Some((hash, len))) = (&becomes, content) {
             self.bytes += len as u64;
@@ -377,7 +385,7 @@ impl<'scope, 'env> Judge<'scope, 'env> {
             let is_new = becomes.is_some();
             let made = content.filter(|_| is_made);
             let over = content.filter(|_| !is_made && is_new);
-            self.changed.push(Changed { place, becomes, mode, made, over });
+            self.changed.push(WrittenFile { place, becomes, mode, made, over });
         }
         held
     }

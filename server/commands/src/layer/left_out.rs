@@ -1,8 +1,8 @@
 //! Files of a layer that do not become proposals. A deleted file whose content stands in one of them was moved there,
 //! and half a move is no deletion.
 
-use super::compare::{Content, content_of};
-use super::folder::{Folder, Kind, Stamp};
+use super::compare::{ContentId, content_of};
+use super::folder::{Folder, Stamp, StampKind};
 use super::{LayerError, MOST_BYTES};
 use std::collections::HashSet;
 use std::ffi::OsStr;
@@ -18,7 +18,7 @@ const MOST_READ: u64 = 8 << 20;
 /// See the module.
 #[derive(Debug, Default)]
 pub(super) struct LeftOut {
-    contents: HashSet<Content>,
+    contents: HashSet<ContentId>,
     /// Files to be read once a deleted one is as long: the folder they are below, the path from there, the length.
     files: Vec<(PathBuf, PathBuf, u64)>,
     /// Lengths of files that were not read: whatever is as long may have been moved there.
@@ -29,7 +29,7 @@ pub(super) struct LeftOut {
 impl LeftOut {
     /// Remembers a file that stays in the layer until all is collected.
     pub(super) fn later(&mut self, up: &Path, path: &Path, stamp: &Stamp) {
-        if stamp.kind != Kind::File {
+        if stamp.kind != StampKind::File {
             return;
         }
         if self.files.len() < MOST_FILES {
@@ -41,7 +41,7 @@ impl LeftOut {
 
     /// Remembers what a file holds that is about to be removed.
     pub(super) fn now(&mut self, folder: &Folder, name: &OsStr) {
-        let Ok(Some(Stamp { kind: Kind::File, len, .. })) = folder.look(name) else { return };
+        let Ok(Some(Stamp { kind: StampKind::File, len, .. })) = folder.look(name) else { return };
         self.read = self.read.saturating_add(len);
         let bytes = (self.read <= MOST_READ).then(|| folder.read(name, MOST_READ).ok()).flatten();
         match bytes {
@@ -53,7 +53,7 @@ impl LeftOut {
     /// The same of all files in a folder.
     pub(super) fn folder(&mut self, folder: &Folder) {
         let mut seen = 0;
-        // What can't be looked through leaves gaps: it was told already.
+        // A folder that can't be looked through leaves gaps: it was told already.
         let _ = folder.through(|inside, name, _| {
             seen += 1;
             if seen > MOST_FILES {
@@ -70,7 +70,7 @@ impl LeftOut {
     }
 
     /// True if one of them holds this, or may. Empty files are all the same.
-    pub(super) fn holds(&mut self, content: Content) -> bool {
+    pub(super) fn holds(&mut self, content: ContentId) -> bool {
         let len = content.1 as u64;
         if len == 0 {
             return false;

@@ -10,30 +10,30 @@ mod outside;
 mod parents;
 
 use super::accounts;
-use super::copy::Copied;
-use super::folder::{Folder, Kind, Moment, Stamp};
-use super::told::{list, plain};
-use super::veil::Veil;
-use super::{EverDirty, Held, Layer, LayerError, Materialised, Rooted};
-use content::Content;
+use super::copy::CopiedFiles;
+use super::folder::{Folder, Moment, Stamp, StampKind};
+use super::hidden_paths::HiddenPaths;
+use super::notes::{list, plain};
+use super::{BuildInputs, Layer, LayerEntry, LayerError, LayerUpdate, RootLayer};
+use content::LayerContent;
 use ropewalk_text::Text;
 use ropewalk_text::decode::FileFormat;
 use ropewalk_workspace::View;
-use ropewalk_workspace::view::{LARGEST_FILE, Material, Stands};
+use ropewalk_workspace::view::{LARGEST_FILE, OverlayContent, OverlayFile};
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// What must stand at a path.
-struct Want {
-    stands: Stand,
+/// Demand on one path of the layer.
+struct PathDemand {
+    stands: DemandedContent,
     mode: Option<u32>,
-    /// Whether commands were ever shown, or are now, something else than the disk's file.
+    /// True if commands were ever shown, or are now, something else than the disk's file.
     differs: bool,
 }
 
-enum Stand {
+enum DemandedContent {
     Missing,
     Text(Text, FileFormat),
     Bytes(std::sync::Arc<[u8]>),
@@ -42,7 +42,7 @@ enum Stand {
     Disk(PathBuf),
 }
 
-type Wants = BTreeMap<PathBuf, Want>;
+type PathDemands = BTreeMap<PathBuf, PathDemand>;
 
 impl Layer {
     /// Writes what the view has and the disk has not into the layer, with every open document and what was ever
@@ -53,17 +53,17 @@ impl Layer {
     pub fn materialise(
         &mut self,
         view: &View,
-        ever: &mut EverDirty,
-    ) -> Result<Materialised, LayerError> {
+        ever: &mut BuildInputs,
+    ) -> Result<LayerUpdate, LayerError> {
         let mut copied = self.find_copied()?;
         for (own, copied) in self.roots.iter().zip(&mut copied) {
             copied.retain(|path, _| !self.veil.covers(&own.root.join(path)));
         }
         let is_copy = self.copy.is_some();
         let wants = self.wants(view);
-        let mut out = Materialised { changed: 0, told: std::mem::take(&mut self.told) };
+        let mut out = LayerUpdate { changed: 0, told: std::mem::take(&mut self.told) };
         let mut unreadable = Vec::new();
-        let open = |own: &Rooted| {
+        let open = |own: &RootLayer| {
             let below = Folder::disk(&own.root).map_err(LayerError::at(&own.root))?;
             Ok::<_, LayerError>((own.root.clone(), below))
         };
@@ -74,15 +74,16 @@ impl Layer {
         for (((own, mut wants), (_, below)), copied) in parts {
             for path in ever.below(&own.root) {
                 let Ok(relative) = path.strip_prefix(&own.root) else { continue };
-                wants.entry(relative.to_owned()).or_insert_with(|| Want {
-                    stands: Stand::Disk(path.to_owned()),
+                wants.entry(relative.to_owned()).or_insert_with(|| PathDemand {
+                    stands: DemandedContent::Disk(path.to_owned()),
                     mode: None,
                     differs: true,
                 });
             }
-            // That something is missing is no secret, and what the disk has there is covered.
+            // A missing file is no secret, and the disk's file in its place is covered.
             wants.retain(|path, want| {
-                matches!(want.stands, Stand::Missing) || !self.veil.covers(&own.root.join(path))
+                matches!(want.stands, DemandedContent::Missing)
+                    || !self.veil.covers(&own.root.join(path))
             });
             let up = Folder::ours(&own.up).map_err(LayerError::at(&own.up))?;
             let disks = disks.as_slice();
@@ -116,8 +117,8 @@ impl Layer {
     }
 
     /// The view's own files, for each root.
-    fn wants(&self, view: &View) -> Vec<Wants> {
-        let mut wants: Vec<Wants> = self.roots.iter().map(|_| Wants::new()).collect();
+    fn wants(&self, view: &View) -> Vec<PathDemands> {
+        let mut wants: Vec<PathDemands> = self.roots.iter().map(|_| PathDemands::new()).collect();
         for material in view.materials() {
             let Some((index, path)) = self.locate(&material.place.path) else { continue };
             if let Some(wants) = wants.get_mut(index) {
@@ -143,41 +144,44 @@ fn as_on_disk(files: Vec<String>) -> String {
     )
 }
 
-fn want(material: Material) -> Want {
+fn want(material: OverlayFile) -> PathDemand {
     let stands = match material.stands {
-        Stands::Missing => Stand::Missing,
-        Stands::Text(text, format) => Stand::Text(text, format),
-        Stands::Bytes(bytes) => Stand::Bytes(bytes),
-        Stands::OnDisk(place) => Stand::Disk(place.path),
-        Stands::Link(target) => Stand::Link(target),
+        OverlayContent::Missing => DemandedContent::Missing,
+        OverlayContent::Text(text, format) => DemandedContent::Text(text, format),
+        OverlayContent::Bytes(bytes) => DemandedContent::Bytes(bytes),
+        OverlayContent::OnDisk(place) => DemandedContent::Disk(place.path),
+        OverlayContent::Link(target) => DemandedContent::Link(target),
     };
-    Want { stands, mode: material.mode, differs: material.differs }
+    PathDemand { stands, mode: material.mode, differs: material.differs }
 }
 
 struct Writer<'a> {
-    own: &'a mut Rooted,
+    own: &'a mut RootLayer,
     up: Folder,
     /// The root itself.
     below: &'a Folder,
     /// All roots, for what was moved from one to another.
     disks: &'a [(PathBuf, Folder)],
-    ever: &'a mut EverDirty,
-    out: &'a mut Materialised,
-    /// What should be as the disk has it, and can't be read there.
+    ever: &'a mut BuildInputs,
+    out: &'a mut LayerUpdate,
+    /// Files that should be as the disk has them, and can't be read there.
     left: Vec<PathBuf>,
     is_copy: bool,
 }
 
 impl Writer<'_> {
     /// Removes what we know of in the layer and nothing wants any more: the disk's file shows again.
-    fn take_away(&mut self, wants: &Wants, copied: &Copied) -> io::Result<()> {
-        let is_missing =
-            |path: &PathBuf| matches!(wants.get(path), Some(Want { stands: Stand::Missing, .. }));
+    fn take_away(&mut self, wants: &PathDemands, copied: &CopiedFiles) -> io::Result<()> {
+        let is_missing = |path: &PathBuf| {
+            matches!(wants.get(path), Some(PathDemand { stands: DemandedContent::Missing, .. }))
+        };
         let mut stale: Vec<PathBuf> = Vec::new();
         for (path, held) in &self.own.held {
             let stays = match held {
-                Held::Left { .. } => true,
-                Held::Gone { hides, .. } | Held::Opaque { hides } if !hides.is_empty() => {
+                LayerEntry::Left { .. } => true,
+                LayerEntry::Gone { hides, .. } | LayerEntry::Opaque { hides }
+                    if !hides.is_empty() =>
+                {
                     hides.iter().all(is_missing)
                 }
                 _ => wants.contains_key(path) || copied.contains_key(path),
@@ -191,7 +195,7 @@ impl Writer<'_> {
         for path in stale {
             let held = self.own.held.remove(&path);
             self.out.changed += 1;
-            if let Some(Held::Opaque { .. }) = held {
+            if let Some(LayerEntry::Opaque { .. }) = held {
                 if let Some(folder) = self.up.reach(&path)? {
                     folder.set_opaque(false)?;
                 }
@@ -199,7 +203,7 @@ impl Writer<'_> {
             }
             let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { continue };
             let Some(folder) = self.up.reach(parent)? else { continue };
-            if folder.look(name)?.is_some_and(|found| found.kind != Kind::Folder) {
+            if folder.look(name)?.is_some_and(|found| found.kind != StampKind::Folder) {
                 folder.remove(name)?;
             }
             self.prune(parent)?;
@@ -208,7 +212,7 @@ impl Writer<'_> {
     }
 
     /// Puts the settings of repositories there without what opens accounts.
-    fn redact(&mut self, veil: &Veil, wants: &Wants) -> io::Result<()> {
+    fn redact(&mut self, veil: &HiddenPaths, wants: &PathDemands) -> io::Result<()> {
         accounts::take_away(&self.up, &mut self.own.redacted)?;
         for (path, bytes) in accounts::find(self.own, self.below) {
             let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { continue };
@@ -221,7 +225,7 @@ impl Writer<'_> {
                 Some(folder) => folder.look(name)?.is_some(),
                 None => false,
             };
-            // What was too large to be copied, or is elsewhere, is not there.
+            // A file that was too large to be copied, or is elsewhere, is not there.
             if self.is_copy && !is_copied {
                 continue;
             }
@@ -230,7 +234,7 @@ impl Writer<'_> {
             folder.put(name, &bytes, disk.mode & 0o777, disk.mtime)?;
             folder.own_like(name, &disk);
             if let (true, Some(stamp)) = (self.is_copy, folder.look(name)?) {
-                let held = Held::File { stamp, hash: None, from: Some(disk) };
+                let held = LayerEntry::File { stamp, hash: None, from: Some(disk) };
                 self.own.held.insert(path, held);
             } else {
                 self.own.redacted.push((path, bytes));
@@ -239,19 +243,24 @@ impl Writer<'_> {
         Ok(())
     }
 
-    fn stand(&mut self, path: &Path, want: &Want, wants: &Wants) -> io::Result<()> {
+    fn stand(&mut self, path: &Path, want: &PathDemand, wants: &PathDemands) -> io::Result<()> {
         let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { return Ok(()) };
-        // What the disk doesn't let us look at hides nothing from the command either.
+        // A folder that the disk doesn't let us look at hides nothing from the command either.
         let below = self.below.reach(parent).ok().flatten();
         let disk = below.and_then(|below| below.look(name).ok().flatten());
         match &want.stands {
-            Stand::Missing => self.stand_missing(path, disk, wants),
-            Stand::Link(target) => self.stand_link(path, target, wants),
+            DemandedContent::Missing => self.stand_missing(path, disk, wants),
+            DemandedContent::Link(target) => self.stand_link(path, target, wants),
             _ => self.stand_file(path, want, disk, wants),
         }
     }
 
-    fn stand_missing(&mut self, path: &Path, disk: Option<Stamp>, wants: &Wants) -> io::Result<()> {
+    fn stand_missing(
+        &mut self,
+        path: &Path,
+        disk: Option<Stamp>,
+        wants: &PathDemands,
+    ) -> io::Result<()> {
         let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { return Ok(()) };
         let full = self.own.root.join(path);
         if self.ever.get(&full).is_none_or(|last| last.hash.is_some()) {
@@ -259,7 +268,7 @@ impl Writer<'_> {
         }
         if let Some(folder) = self.up.reach(parent)? {
             match folder.look(name)?.map(|over| over.kind) {
-                Some(Kind::Gone | Kind::Folder) => return Ok(()),
+                Some(StampKind::Gone | StampKind::Folder) => return Ok(()),
                 Some(_) => {
                     folder.remove(name)?;
                     self.out.changed += 1;
@@ -269,7 +278,7 @@ impl Writer<'_> {
             }
         }
         // Nothing to hide, or a folder, which is no file.
-        let is_bare = disk.is_none_or(|disk| disk.kind == Kind::Folder);
+        let is_bare = disk.is_none_or(|disk| disk.kind == StampKind::Folder);
         if self.is_copy || is_bare || self.is_hidden(parent)? {
             return Ok(());
         }
@@ -277,14 +286,14 @@ impl Writer<'_> {
         folder.mark_gone(name)?;
         self.out.changed += 1;
         if let Some(stamp) = folder.look(name)? {
-            self.own.held.insert(path.to_owned(), Held::Gone { stamp, hides: Vec::new() });
+            self.own.held.insert(path.to_owned(), LayerEntry::Gone { stamp, hides: Vec::new() });
         }
         Ok(())
     }
 
-    fn stand_link(&mut self, path: &Path, target: &Path, wants: &Wants) -> io::Result<()> {
+    fn stand_link(&mut self, path: &Path, target: &Path, wants: &PathDemands) -> io::Result<()> {
         let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { return Ok(()) };
-        if let (Some(Held::Link { stamp, target: held }), Some(folder)) =
+        if let (Some(LayerEntry::Link { stamp, target: held }), Some(folder)) =
             (self.own.held.get(path), self.up.reach(parent)?)
             && held == target
             && folder.look(name)?.as_ref() == Some(stamp)
@@ -297,7 +306,7 @@ impl Writer<'_> {
         self.out.changed += 1;
         if let Some(stamp) = folder.look(name)? {
             let target = target.to_owned();
-            self.own.held.insert(path.to_owned(), Held::Link { stamp, target });
+            self.own.held.insert(path.to_owned(), LayerEntry::Link { stamp, target });
         }
         Ok(())
     }
@@ -305,9 +314,9 @@ impl Writer<'_> {
     fn stand_file(
         &mut self,
         path: &Path,
-        want: &Want,
+        want: &PathDemand,
         disk: Option<Stamp>,
-        wants: &Wants,
+        wants: &PathDemands,
     ) -> io::Result<()> {
         let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { return Ok(()) };
         let full = self.own.root.join(path);
@@ -315,9 +324,9 @@ impl Writer<'_> {
             Some(folder) => folder.look(name)?,
             None => None,
         };
-        // What stands is ours only as long as it is just as we left it.
+        // A file is ours only as long as it is just as we left it.
         let held = match self.own.held.get(path) {
-            Some(Held::File { stamp, hash: Some(hash), from }) if stands == Some(*stamp) => {
+            Some(LayerEntry::File { stamp, hash: Some(hash), from }) if stands == Some(*stamp) => {
                 Some((*stamp, *hash, *from))
             }
             _ => None,
@@ -338,7 +347,7 @@ impl Writer<'_> {
             }
             return Ok(());
         };
-        let plain = disk.filter(|disk| disk.kind == Kind::File);
+        let plain = disk.filter(|disk| disk.kind == StampKind::File);
         let mtime = if want.differs || self.ever.get(&full).is_some() {
             self.ever.mtime(&full, content.hash)
         } else {
@@ -391,10 +400,10 @@ impl Writer<'_> {
         path: &Path,
         folder: &Folder,
         name: &OsStr,
-        content: &Content,
+        content: &LayerContent,
     ) -> io::Result<()> {
         if let Some(stamp) = folder.look(name)? {
-            let held = Held::File { stamp, hash: Some(content.hash), from: content.from };
+            let held = LayerEntry::File { stamp, hash: Some(content.hash), from: content.from };
             self.own.held.insert(path.to_owned(), held);
         }
         Ok(())

@@ -24,17 +24,17 @@ pub(super) struct ForSandbox {
     layer: String,
     network: bool,
     shown: Vec<PathBuf>,
-    veil: Veil,
+    veil: MaskedPaths,
     laid: Vec<(PathBuf, PathBuf)>,
     secrets: Secrets,
 }
 
-/// What a command does not see.
+/// Files that a command does not see, and those it sees in other words.
 #[derive(Debug, Default)]
-pub(super) struct Veil {
+pub(super) struct MaskedPaths {
     /// Of what the roots have, and what is shown around them.
     pub(super) hidden: Vec<PathBuf>,
-    /// What it sees after all, of what is hidden from all commands.
+    /// Paths hidden from all commands that it sees after all.
     pub(super) unhidden: Vec<PathBuf>,
     /// Files outside of roots that it sees in other words.
     pub(super) replaced: Vec<(PathBuf, Vec<u8>)>,
@@ -44,7 +44,7 @@ pub(super) struct Veil {
 pub(super) struct Attended {
     pub(super) outcome: CommandOutcome,
     pub(super) end: End,
-    /// Whether it had the network.
+    /// True if it had the network.
     pub(super) network: bool,
     /// Where all it printed is, if that was wanted.
     pub(super) file: Option<PathBuf>,
@@ -57,7 +57,7 @@ impl ForSandbox {
         context: &Context,
         settings: &CommandSettings,
         layer: &str,
-        mut veil: Veil,
+        mut veil: MaskedPaths,
     ) -> Self {
         let Grant { reach, secrets, .. } = &context.grant;
         let ours = allowed_environment(std::env::vars_os(), &settings.environment);
@@ -108,7 +108,7 @@ pub(super) async fn attended(
     if asked.command.contains('\0') {
         return Err(not_started(CommandError::Nul));
     }
-    // Whether there is such a folder is seen inside: it may be the fork's alone.
+    // The folder is looked for inside: it may be the fork's alone.
     let program = shell(&env).map_err(not_started)?;
     let file = output_file(&asked).await.map_err(not_started)?;
     let pipe = || {

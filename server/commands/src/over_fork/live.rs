@@ -1,11 +1,11 @@
 //! The sandbox of a session with its layer: started by what is open, tried out, shown a view, collected.
 
-use crate::folders::{LayerFolder, Unfinished, roots_of};
-use crate::hidden::{Hidden, Hiding};
-use crate::layer::{BuildCaches, Collected, EverDirty, Layer, LayerError, redacted_outside};
-use crate::over_fork::attended::Veil;
+use crate::folders::{LayerFolder, UncollectedCommand, roots_of};
+use crate::hidden::{HiddenFiles, Hiding};
+use crate::layer::{BuildCaches, BuildInputs, Layer, LayerChanges, LayerError, redacted_outside};
+use crate::over_fork::attended::MaskedPaths;
 use crate::{BUILDS, CommandSettings, repository};
-use ropewalk_sandbox::{End, Limits, Plan, Room, Sandbox, Spec, Upper};
+use ropewalk_sandbox::{End, LayerRoom, Limits, Plan, Sandbox, Spec, Upper};
 use ropewalk_tools::blocking::on_thread;
 use ropewalk_tools::policy::is_sensitive;
 use ropewalk_tools::tool::{Context, ToolOutput};
@@ -23,25 +23,24 @@ const HOUR: Duration = Duration::from_secs(3600);
 #[derive(Debug)]
 pub(super) struct Live {
     pub(super) sandbox: Arc<Sandbox>,
-    /// What the last command was kept from, unless it was allowed to by name.
-    pub(super) hidden: Hidden,
+    /// Files that were hidden from the last command, unless it was allowed to see them by name.
+    pub(super) hidden: HiddenFiles,
     hiding: Hiding,
-    /// What was said of what is not hidden.
+    /// Words already said about files that could not be hidden.
     said: Vec<String>,
-    /// Whether there was a command.
     pub(super) has_run: bool,
     /// The command whose changes nobody has collected yet.
-    pub(super) unfinished: Option<Unfinished>,
+    pub(super) unfinished: Option<UncollectedCommand>,
     layer: Layer,
-    built: Built,
+    built: BuildState,
     /// When to look at the size of build caches again.
     measure: Option<Instant>,
     roots: Vec<PathBuf>,
-    /// What lies around them and is shown with them.
+    /// Folders around the roots that are shown with them.
     around: Vec<PathBuf>,
     /// Our own folders.
     private: Vec<PathBuf>,
-    /// Whether a command was ended because layers on a disk hold too much: the next one would be, too.
+    /// True if a command was ended because layers on a disk hold too much: the next one would be, too.
     pub(super) is_full: bool,
     /// The most bytes that layers may hold.
     layer_bytes: u64,
@@ -49,11 +48,10 @@ pub(super) struct Live {
     disk: Arc<LayerFolder>,
 }
 
-/// What is known before a sandbox is started.
-struct Planned {
+struct SandboxSetup {
     plan: Plan,
     around: Vec<PathBuf>,
-    built: Built,
+    built: BuildState,
     disk: LayerFolder,
 }
 
@@ -66,7 +64,7 @@ impl Live {
         let (settings, view) = (settings.clone(), view.clone());
         let private = settings.private.clone();
         let planned = on_thread(move |_| plan(&settings, &view).map_err(ToolOutput::error));
-        let Planned { plan, around, built, disk } = planned.await.map_err(words)?;
+        let SandboxSetup { plan, around, built, disk } = planned.await.map_err(words)?;
         let (roots, layer_bytes) = (plan.roots.clone(), plan.limits.layer_bytes);
         let sandbox = Sandbox::start(plan).await.map_err(|error| error.to_string())?;
         let (folder, over) = (sandbox.layers().join(super::MAIN), roots.clone());
@@ -74,7 +72,7 @@ impl Live {
         let layer = opened.await.map_err(words)?;
         Ok(Self {
             sandbox: Arc::new(sandbox),
-            hidden: Hidden::default(),
+            hidden: HiddenFiles::default(),
             hiding: Hiding::default(),
             said: Vec::new(),
             has_run: false,
@@ -114,15 +112,19 @@ impl Live {
         }
     }
 
-    /// Whether it is for what is open now.
+    /// True if its roots are the folders that are open now.
     pub(super) fn fits(&self, view: &View) -> bool {
         self.roots == roots_of(view)
     }
 
     /// Makes the layer show a view to a command, without what an interrupted one left. Blocking.
-    pub(super) fn show(&mut self, command: &str, context: &Context) -> Result<Shown, LayerError> {
+    pub(super) fn show(
+        &mut self,
+        command: &str,
+        context: &Context,
+    ) -> Result<ShownView, LayerError> {
         if self.unfinished.is_some() {
-            // What is collected and never merged is taken away by the next line.
+            // Changes that are collected and never merged are taken away by the next line.
             self.collect()?;
         }
         let mut shown = self.hide(command, context);
@@ -135,7 +137,7 @@ impl Live {
 
     /// Finds out what a command is not to see. One that the user allowed to see secrets is shown those that it names,
     /// in the open folders and outside. Our own folders are not to be seen by any.
-    fn hide(&mut self, command: &str, context: &Context) -> Shown {
+    fn hide(&mut self, command: &str, context: &Context) -> ShownView {
         self.has_run = true;
         self.hidden = self.hiding.now(&context.view, &self.around, &context.grant.hides);
         let mut told = self.hidden.told.clone();
@@ -148,7 +150,7 @@ impl Live {
         let unhidden = context.grant.reach.outside.iter().filter(is_allowed).cloned().collect();
         let hidden = self.hidden.for_command(command, &context.grant.reach);
         let replaced = self.without_accounts(&context.grant.reach.outside);
-        Shown { veil: Veil { hidden, unhidden, replaced }, told }
+        ShownView { veil: MaskedPaths { hidden, unhidden, replaced }, told }
     }
 
     /// The settings of repositories around the roots, and of those that a command names, without what opens accounts.
@@ -169,16 +171,16 @@ impl Live {
         self.built.ended();
     }
 
-    /// What the unfinished command changed. If that can't be found out, what it built goes when the caches are opened
+    /// Collects the unfinished command's changes. If that fails, its builds go when the caches are opened
     /// again. Blocking.
-    pub(super) fn collect(&mut self) -> Result<Collected, LayerError> {
+    pub(super) fn collect(&mut self) -> Result<LayerChanges, LayerError> {
         match self.unfinished.take() {
-            Some(Unfinished { view, started }) => {
+            Some(UncollectedCommand { view, started }) => {
                 let collected = self.layer.collect(&view, started, &mut self.built.ever)?;
                 self.built.ended();
                 Ok(collected)
             }
-            None => Ok(Collected::default()),
+            None => Ok(LayerChanges::default()),
         }
     }
 
@@ -203,37 +205,47 @@ impl Live {
         self.measure = Some(Instant::now() + began.elapsed().saturating_mul(20).min(HOUR));
     }
 
-    /// What a command in the background works in instead: a layer with what is ignored in ours, and caches that no
+    /// Makes a layer for a command in the background, with the ignored files of ours, and caches that no
     /// other command has. Shows the view. Blocking.
     pub(super) fn beside(
         &mut self,
         folder: &Path,
         command: &str,
         context: &Context,
-    ) -> Result<Beside, LayerError> {
+    ) -> Result<BackgroundLayer, LayerError> {
         let mut shown = self.hide(command, context);
         let view = &context.view;
         let own = LayerFolder::at(folder.to_owned());
-        // What comes along leaves room for what the command writes.
+        // Files that come along leave room for the command's own.
         let most = room_of(&self.sandbox).map_or(self.layer_bytes / 4, |room| room.free / 2);
         let mut layer = self.layer.fork_to(folder, most).map_err(LayerError::at(folder))?;
-        let mut built = Built::of(self.built.caches.as_ref().and_then(BuildCaches::another));
-        // What is ignored in the layer was built from what commands of ours have seen.
+        let mut built = BuildState::of(self.built.caches.as_ref().and_then(BuildCaches::another));
+        // Ignored files of the layer were built from files that our commands have seen.
         built.ever.take_in(&self.built.ever);
         layer.veil(&shown.veil.hidden);
         layer.redact_accounts(&self.hidden.repositories);
         shown.told.extend(layer.materialise(view, &mut built.ever)?.told);
         built.begins();
         let builds = built.builds(&layer, &self.hidden);
-        let unfinished = Some(Unfinished { view: view.clone(), started: SystemTime::now() });
+        let unfinished =
+            Some(UncollectedCommand { view: view.clone(), started: SystemTime::now() });
         let (sandbox, disk) = (self.sandbox.clone(), self.disk.clone());
-        Ok(Beside { sandbox, builds, shown, layer, built, unfinished, _folder: own, _disk: disk })
+        Ok(BackgroundLayer {
+            sandbox,
+            builds,
+            shown,
+            layer,
+            built,
+            unfinished,
+            _folder: own,
+            _disk: disk,
+        })
     }
 }
 
 impl Drop for Live {
     fn drop(&mut self) {
-        // What an interrupted command changed is dropped, but what it built is known by it.
+        // Changes of an interrupted command are dropped, but its builds are known by them.
         if let Err(error) = self.collect() {
             tracing::debug!(%error, "what an interrupted command changed is not known");
         }
@@ -242,39 +254,38 @@ impl Drop for Live {
 
 /// How a view is shown to a command.
 #[derive(Debug, Default)]
-pub(super) struct Shown {
-    pub(super) veil: Veil,
-    /// What it can't show, and what is not hidden though it may be to be, in words.
+pub(super) struct ShownView {
+    pub(super) veil: MaskedPaths,
+    /// Files it can't show, and files that could not be hidden, in words.
     pub(super) told: Vec<String>,
 }
 
-/// What a command in the background works in.
-pub(super) struct Beside {
+/// Layer and caches of a command in the background.
+pub(super) struct BackgroundLayer {
     pub(super) sandbox: Arc<Sandbox>,
     /// Where builds go.
     pub(super) builds: Builds,
-    /// What the command sees of the view.
-    pub(super) shown: Shown,
+    pub(super) shown: ShownView,
     layer: Layer,
-    built: Built,
+    built: BuildState,
     /// The command, until it was collected.
-    unfinished: Option<Unfinished>,
+    unfinished: Option<UncollectedCommand>,
     _folder: LayerFolder,
     /// Where that lies, also when the session has left it.
     _disk: Arc<LayerFolder>,
 }
 
-impl Beside {
+impl BackgroundLayer {
     /// The command never ran.
     pub(super) fn never_ran(&mut self) {
         self.unfinished = None;
         self.built.ended();
     }
 
-    /// What the command changed. Blocking.
-    pub(super) fn collect(&mut self) -> Result<Collected, LayerError> {
-        let Some(Unfinished { view, started }) = self.unfinished.take() else {
-            return Ok(Collected::default());
+    /// Collects the command's changes. Blocking.
+    pub(super) fn collect(&mut self) -> Result<LayerChanges, LayerError> {
+        let Some(UncollectedCommand { view, started }) = self.unfinished.take() else {
+            return Ok(LayerChanges::default());
         };
         let collected = self.layer.collect(&view, started, &mut self.built.ever)?;
         self.built.ended();
@@ -282,7 +293,7 @@ impl Beside {
     }
 }
 
-impl Drop for Beside {
+impl Drop for BackgroundLayer {
     fn drop(&mut self) {
         if let Err(error) = self.collect() {
             tracing::debug!(%error, "what a command that was stopped changed is not known");
@@ -291,7 +302,7 @@ impl Drop for Beside {
 }
 
 /// The room for layers. What a disk has is everybody's, and says nothing of them.
-pub(super) fn room_of(sandbox: &Sandbox) -> Option<Room> {
+pub(super) fn room_of(sandbox: &Sandbox) -> Option<LayerRoom> {
     (sandbox.upper() == Upper::Memory).then(|| sandbox.room())
 }
 
@@ -306,15 +317,15 @@ pub(super) struct Builds {
 
 /// Build caches, and what builds in them have seen.
 #[derive(Debug)]
-struct Built {
+struct BuildState {
     /// Without, builds go into the layer.
     caches: Option<BuildCaches>,
-    ever: EverDirty,
+    ever: BuildInputs,
 }
 
-impl Built {
+impl BuildState {
     fn of(caches: Option<BuildCaches>) -> Self {
-        let Some(caches) = caches else { return Self { caches, ever: EverDirty::default() } };
+        let Some(caches) = caches else { return Self { caches, ever: BuildInputs::default() } };
         match caches.ever_dirty() {
             Ok(ever) => Self { caches: Some(caches), ever },
             Err(error) => {
@@ -336,7 +347,7 @@ impl Built {
 
     /// Keeps what builds have seen beside what they built. Without it they would take stale output for fresh, so
     /// there is no build cache any more when that fails.
-    fn keep(&mut self, how: impl FnOnce(&BuildCaches, &mut EverDirty) -> io::Result<()>) {
+    fn keep(&mut self, how: impl FnOnce(&BuildCaches, &mut BuildInputs) -> io::Result<()>) {
         let Some(caches) = &self.caches else { return };
         if let Err(error) = how(caches, &mut self.ever) {
             tracing::warn!(%error, "commands go on without a build cache");
@@ -344,15 +355,15 @@ impl Built {
         }
     }
 
-    fn builds(&self, layer: &Layer, hidden: &Hidden) -> Builds {
+    fn builds(&self, layer: &Layer, hidden: &HiddenFiles) -> Builds {
         let Some(caches) = &self.caches else { return Builds::default() };
         let laid = caches.seen_at(layer, &hidden.projects);
         Builds { variables: caches.environment(), laid }
     }
 }
 
-/// What the commands of a session may see and write, and the folder for layers on a disk. Blocking.
-fn plan(settings: &CommandSettings, view: &View) -> io::Result<Planned> {
+/// Plans what the commands of a session may see and write, and the folder for layers on a disk. Blocking.
+fn plan(settings: &CommandSettings, view: &View) -> io::Result<SandboxSetup> {
     let disk = LayerFolder::make(settings)?;
     let roots = roots_of(view);
     let around = around(&roots);
@@ -362,10 +373,10 @@ fn plan(settings: &CommandSettings, view: &View) -> io::Result<Planned> {
     limits.layer_bytes = settings.layer_bytes.unwrap_or(limits.layer_bytes);
     limits.memory_bytes = settings.memory_bytes.unwrap_or(limits.memory_bytes);
     limits.cache_bytes = settings.cache_bytes;
-    let mut built = Built::of(caches(settings, &roots));
+    let mut built = BuildState::of(caches(settings, &roots));
     built.ever.forget_saved(&roots);
     let paths = built.caches.as_ref().map(BuildCaches::paths).unwrap_or_default();
-    // Who works on our own files has them as a root.
+    // A user who works on our own files has them as a root.
     let private = settings.private.iter().filter(|path| !roots.contains(path)).cloned();
     let plan = Plan {
         hidden: private.collect(),
@@ -379,7 +390,7 @@ fn plan(settings: &CommandSettings, view: &View) -> io::Result<Planned> {
         disk_layers: disk.path().to_owned(),
         limits,
     };
-    Ok(Planned { plan, around, built, disk })
+    Ok(SandboxSetup { plan, around, built, disk })
 }
 
 /// The paths under which roots were opened through links, as the user's tools may have written them down.
@@ -400,7 +411,7 @@ fn caches(settings: &CommandSettings, roots: &[PathBuf]) -> Option<BuildCaches> 
     opened.map_err(warn).ok()
 }
 
-/// What lies around the roots and is shown with them.
+/// Folders around the roots that are shown with them.
 fn around(roots: &[PathBuf]) -> Vec<PathBuf> {
     let home = std::env::home_dir();
     let all = roots.iter().flat_map(|root| repository::around(root, home.as_deref()));

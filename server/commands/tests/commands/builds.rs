@@ -1,4 +1,4 @@
-//! What commands build over the fork: from the text as they see it, and where no build outside meets it.
+//! Builds by commands over the fork: from the text as they see it, and where no build outside meets them.
 
 use crate::support::Bench;
 use crate::{begin, begun, says, says_in_background, turn};
@@ -14,7 +14,7 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What of a folder's is ignored and no build cache: commands see the disk's, and theirs in its place.
+/// Ignored files that are no build cache: commands see the disk's, and theirs in their place.
 pub(crate) fn ignored_folders_stay_in_the_layer() {
     let cached = "editors/x/node_modules/.cache/k";
     let files: &[(&str, &[u8])] = &[(".gitignore", b"node_modules/\n"), (cached, b"old\n")];
@@ -61,7 +61,7 @@ fn lib(name: &str) -> String {
     format!("pub const NAME: &str = \"{name}\";\n")
 }
 
-/// What the package's program prints when it is built outside.
+/// Output of the package's program when it is built outside.
 fn outside(package: &Path) -> String {
     let mut cargo = Command::new(env!("CARGO"));
     cargo.args(["run", "--offline", "--quiet"]).current_dir(package);
@@ -184,7 +184,7 @@ pub(crate) fn make_builds_the_text_that_commands_see() {
     let built = "cp main.c main.o\nunsaved\n";
     assert_eq!(says_in_background(&mut bench, json!({ "command": make })), built);
     assert_eq!(says(&mut bench, make), built);
-    // What is built is fresh as long as nothing changes, whatever is built outside of the same.
+    // A build is fresh as long as nothing changes, whatever is built outside of the same.
     let fresh = "make: Nothing to be done for 'all'.\nunsaved\n";
     assert_eq!(says(&mut bench, make), fresh);
     outside(&["-B"]);

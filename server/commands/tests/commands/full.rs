@@ -32,7 +32,7 @@ pub(crate) fn it_is_left_by_one_in_the_background() {
     let written = "unsaved\nkept\nwritten\n";
     assert_eq!(says_in_background(&mut bench, json!({ "command": command })), written);
     assert_eq!(says(&mut bench, command), written);
-    // What is open and larger than any layer is said, and nothing is left of the trial.
+    // An open text larger than any layer is said, and nothing is left of the trial.
     bench.open("a.txt", &"0123456789abcde\n".repeat(17 << 16));
     let refused = bench.say("bash", json!({ "command": "ls", "background": true }));
     assert!(
@@ -68,7 +68,7 @@ pub(crate) fn on_a_disk_the_command_is_ended_and_the_next_one_works() {
     bench.open("a.txt", "unsaved\n");
     let layers = || fs::read_dir(bench.beside("cache/layers")).unwrap().count();
     assert_eq!(layers(), 1);
-    // What fills it is ignored, or goes to a toolchain, where it is thrown away.
+    // The file that fills it is ignored, or goes to a toolchain, where it is thrown away.
     for fill in ["x.bin", "~/.cargo/x"] {
         let command = format!(
             "cat a.txt; echo made >> made.txt; mkdir -p ~/.cargo; head -c 40000000 /dev/zero > {fill}; sleep 1000"

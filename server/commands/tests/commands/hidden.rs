@@ -1,4 +1,4 @@
-//! What policy hides from commands: wherever it is, on the disk, in the fork or in a buffer alone, and whenever it comes
+//! Files that policy hides from commands: on the disk, in the fork or in a buffer alone, and whenever they come
 //! to be hidden.
 
 use crate::support::Bench;
@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 const MODES: [OverFork; 2] = [OverFork::Auto, OverFork::Copy];
 
-/// What a command finds in all files.
+/// A command that finds all text in all files.
 const ALL: &str = "grep -rs . . | sort";
 
 /// A rule that keeps what is in these folders from readers.
@@ -21,7 +21,7 @@ fn hide(bench: &mut Bench, folders: &'static [&'static str]) {
     bench.hides = Arc::new(move |place, _| folders.iter().any(|folder| is_in(place, folder)));
 }
 
-/// What a command says that the user allowed although it names what may hold secrets.
+/// Output of a command that the user allowed although it names secrets.
 fn says_allowed(bench: &mut Bench, command: &str) -> String {
     let mut context = bench.context();
     context.grant.reach.secrets = true;
@@ -57,7 +57,7 @@ pub(crate) fn what_the_fork_or_a_buffer_has_is_hidden() {
         assert_eq!(lines(&says(&mut bench, ALL)), found, "{mode:?}");
         let said = says_in_background(&mut bench, json!({ "command": ALL }));
         assert_eq!(lines(&said), found, "{mode:?}");
-        // What the user allowed by its name is seen, and by that command alone.
+        // A file that the user allowed by its name is seen, and by that command alone.
         let command = "cat .env; cat private/*.txt deep/er/.aws/credentials; cat .env.local";
         let said = says_allowed(&mut bench, command);
         let seen = ["TOKEN=HIDDEN 1", "HIDDEN 2", "HIDDEN 6"];
@@ -139,7 +139,7 @@ pub(crate) fn what_is_lost_with_other_folders_is_said() {
     }
 }
 
-/// What opens accounts in the settings of repositories.
+/// Settings of repositories that open accounts.
 const SETTINGS: &str = "[core]\n\trepositoryformatversion = 0\n[remote \"origin\"]\n\turl = https://me:HIDDEN@example.com/a.git\n[http \"https://example.com\"]\n\textraheader = AUTHORIZATION: basic HIDDEN\n[user]\n\tname = A B\n\temail = a@example.com\n";
 
 pub(crate) fn what_opens_accounts_is_redacted_from_repositories_and_git_works() {
@@ -222,7 +222,7 @@ pub(crate) fn what_opens_accounts_is_redacted_from_repositories_around_the_roots
         bench.workspace.set_roots(Roots::new(vec![("r".into(), folder.clone())]));
         let common = "$(git rev-parse --git-common-dir)";
         for settings in ["", "more = https://u:HIDDEN@h\n"] {
-            // What is in the settings may change between two commands.
+            // The settings may change between two commands.
             let text = std::fs::read_to_string(&config).unwrap();
             std::fs::write(&config, text.replace("[core]\n", &format!("[core]\n\t{settings}")))
                 .unwrap();

@@ -16,7 +16,7 @@ mod skip;
 mod support;
 
 use libtest_mimic::{Arguments, Trial};
-use ropewalk_commands::{Chosen, CommandSettings, Commands};
+use ropewalk_commands::{CommandModeChoice, CommandSettings, Commands};
 use ropewalk_protocol::OverFork;
 use ropewalk_tools::{Context, NoCommands};
 use serde_json::{Value, json};
@@ -111,19 +111,19 @@ fn main() -> ExitCode {
 }
 
 /// A session over these files whose commands run so, in its first turn.
-fn begun(over_fork: OverFork, files: &[(&str, &[u8])]) -> (Bench, Chosen) {
+fn begun(over_fork: OverFork, files: &[(&str, &[u8])]) -> (Bench, CommandModeChoice) {
     let mut bench = Bench::new(files);
     let chosen = begin(&mut bench, over_fork);
     (bench, chosen)
 }
 
 /// Another session on the same folders takes the place of the one that was.
-fn begin(bench: &mut Bench, over_fork: OverFork) -> Chosen {
+fn begin(bench: &mut Bench, over_fork: OverFork) -> CommandModeChoice {
     begin_with(bench, CommandSettings { over_fork, ..CommandSettings::default() })
 }
 
 /// The same, with more settings.
-fn begin_with(bench: &mut Bench, settings: CommandSettings) -> Chosen {
+fn begin_with(bench: &mut Bench, settings: CommandSettings) -> CommandModeChoice {
     // The build caches are free again before they are asked for.
     bench.run_by(Arc::new(NoCommands));
     let commands = Arc::new(Commands::new(CommandSettings {
@@ -142,12 +142,12 @@ fn turn(bench: &mut Bench) {
     bench.wait(bench.runner.begin(&view, &grant.hides));
 }
 
-/// What a command says.
+/// Output of a command.
 fn says(bench: &mut Bench, command: &str) -> String {
     bench.say("bash", json!({ "command": command }))
 }
 
-/// What a command says at its end in the background.
+/// Output of a background command, at its end.
 fn says_in_background(bench: &mut Bench, mut input: Value) -> String {
     input["background"] = true.into();
     let started = bench.say("bash", input);

@@ -3,7 +3,7 @@
 use crate::support::Bench;
 use crate::{begin_with, begun, says, turn};
 use futures::future::join;
-use ropewalk_commands::{Chosen, CommandSettings};
+use ropewalk_commands::{CommandModeChoice, CommandSettings};
 use ropewalk_protocol::OverFork;
 use ropewalk_tools::CommandMode;
 use ropewalk_workspace::{ProposedChange, Roots};
@@ -11,7 +11,7 @@ use serde_json::json;
 
 pub(crate) fn what_one_leaves_the_next_finds() {
     let (mut bench, chosen) = begun(OverFork::Auto, &[("a", b"disk\n"), (".gitignore", b"*.o\n")]);
-    assert_eq!(chosen, Chosen { mode: CommandMode::OverFork, why: None });
+    assert_eq!(chosen, CommandModeChoice { mode: CommandMode::OverFork, why: None });
     bench.open("a", "unsaved\n");
     let said = says(&mut bench, "cat a; echo more >> a; echo made > b; echo built > b.o");
     assert_eq!(said, "unsaved\n(changed: a, b)");
@@ -71,7 +71,7 @@ pub(crate) fn one_runs_at_a_time() {
     }
 }
 
-/// What is said of the want of a network.
+/// Words about the want of a network.
 const NETWORK: &str = "call again with network: true";
 
 pub(crate) fn the_want_of_a_network_is_said() {
@@ -204,7 +204,7 @@ pub(crate) fn each_tier_is_told_of_as_it_is() {
     ];
     for (over_fork, mode, words, on_disk) in rows {
         let (mut bench, chosen) = begun(over_fork, &[("a", b"disk\n")]);
-        assert_eq!(chosen, Chosen { mode, why: None });
+        assert_eq!(chosen, CommandModeChoice { mode, why: None });
         bench.open("a", "unsaved\n");
         let said = says(&mut bench, "basename \"$PWD\"; cat a; echo new > b");
         assert!(said.contains(words), "{said}");

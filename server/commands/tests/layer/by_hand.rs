@@ -1,8 +1,8 @@
-//! What is written for a command, and what comes back of what it did.
+//! Files written for a command, and changes that come back from it.
 
 use crate::support::{Bench, gone, is_gone, mode, opaque, put, said, set_mode, stamp};
 use ropewalk_text::Text;
-use ropewalk_workspace::{ProposedChange, Selection};
+use ropewalk_workspace::{HunkSelection, ProposedChange};
 use std::fs;
 
 const NOTHING: [&str; 0] = [];
@@ -50,7 +50,7 @@ fn a_command_sees_open_text_and_the_forks_changes_and_nothing_else_is_written() 
     assert_eq!(mode(&bench.up("sub/d.sh")), 0o750);
     assert_eq!(fs::read_to_string(bench.up("new/e.txt")).unwrap(), "made\n");
     assert!(is_gone(&bench.up("c.txt")));
-    // What stands is left alone, and is no change of a command's.
+    // A file that stands already is left alone, and is no change of a command's.
     let before = ["a.txt", "b.txt", "sub/d.sh", "c.txt"].map(|name| stamp(&bench.up(name)));
     let collected = bench.command(|_| ());
     assert_eq!((said(&collected), collected.told), (vec![], vec![]));
@@ -111,12 +111,12 @@ fn what_is_rejected_goes_from_the_layer_and_the_disk_shows_again() {
     });
     assert_eq!(bench.reads("d/x.txt"), None);
     let x = bench.workspace.roots().contain("d/x.txt").unwrap().doc();
-    bench.fork.reject(&bench.workspace, &Selection::File(x), None);
+    bench.fork.reject(&bench.workspace, &HunkSelection::File(x), None);
     bench.materialise();
     // One of two files is back, and a mark stands for the other alone.
     assert_eq!(fs::read_to_string(bench.up("d/x.txt")).unwrap(), "x\n");
     assert!(is_gone(&bench.up("d/y.txt")));
-    bench.fork.reject(&bench.workspace, &Selection::All, None);
+    bench.fork.reject(&bench.workspace, &HunkSelection::All, None);
     bench.materialise();
     assert!(!bench.up("new").exists() && !is_gone(&bench.up("d/y.txt")));
     assert!(

@@ -245,7 +245,7 @@ fn what_is_deep_is_counted_and_goes_like_any_other() {
     drop((own, left));
     drop(open(dir.path(), &["/w"]));
     assert!(!was.exists());
-    // What is not known to be fresh goes, however deep it is.
+    // A folder that is not known to be fresh goes, however deep it is.
     let own = open(dir.path(), &["/w"]);
     deep(&target(&own), 1);
     own.begins(&mut Default::default()).unwrap();

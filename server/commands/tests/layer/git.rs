@@ -1,4 +1,4 @@
-//! What becomes of a command that uses git: reading works, what it changes of files is proposed, and what would only
+//! Commands that use git: reading works, changes of files are proposed, and changes that would only
 //! make sense along with a changed repository is not.
 
 use crate::real::{can_mount, run};
@@ -35,7 +35,7 @@ fn shell(folder: &Path, lines: &str) -> bool {
     done.is_ok_and(|done| done.success())
 }
 
-/// What is proposed after these lines, however refs are kept, and the first words that are said.
+/// Checks the proposals after these lines, however refs are kept, and the first words that are said.
 fn check(lines: &str, proposed: &[&str], words: &str) {
     for format in FORMATS {
         check_with(format, lines, proposed, words);
@@ -123,7 +123,7 @@ fn text_that_is_not_saved_is_not_put_back() {
     }
     check_with("files", "$G reset -q --hard", &[], words);
     check_with("reftable", "$G reset -q --hard", &[], ELSEWHERE);
-    // What has no unsaved text is put back like any other change.
+    // A file without unsaved text is put back like any other change.
     let other = "write b.txt \"other\\n\"";
     check("$G checkout -q other -- .", &[other], words);
     check("$G restore --source other b.txt", &[other], "");

@@ -1,4 +1,4 @@
-//! What a command leaves to trip us up, what is too much, and what changes under it.
+//! Traps that a command leaves, amounts that are too much, and changes under its feet.
 
 use crate::support::{Bench, copied_up, gone, is_gone, opaque, put, said, set_mode};
 use ropewalk_commands::layer::{MOST_BYTES, MOST_CHANGES};
@@ -192,7 +192,7 @@ fn many_files_in_many_folders_come_in_their_order() {
     let changed = names.iter().filter(|(number, _)| had(*number) != (true, true));
     let expected: Vec<String> = changed.map(|(_, name)| format!("write {name} {name:?}")).collect();
     assert_eq!((said(&collected), collected.told), (expected, vec![]));
-    // What was compared is held: nothing is looked at again.
+    // Comparisons are held: nothing is looked at again.
     assert_eq!(said(&bench.collect(|_| ()).1), NOTHING);
 }
 

@@ -21,7 +21,8 @@ fn layers_are_an_ordinary_users_too() {
     std::fs::copy(std::env::current_exe().unwrap(), &tests).unwrap();
     std::fs::set_permissions(&tests, std::fs::Permissions::from_mode(0o755)).unwrap();
     let output = Command::new(&tests)
-        // What is large, or asks other programs many times, and looks the same to everybody is left out.
+        // Large tests, or ones that ask other programs many times, are left out where all users see
+        // the same.
         .args(["--skip", "real::", "--skip", "git::", "--skip", "many"])
         .env("HOME", home.path())
         .env("TMPDIR", home.path())

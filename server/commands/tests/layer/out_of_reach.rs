@@ -1,4 +1,5 @@
-//! What can't be read, removed or proposed: it is left out alone, and neither the rest nor the next command suffers.
+//! Files that can't be read, removed or proposed: they are left out alone, and neither the rest nor the next command
+//! suffers.
 //!
 //! For root nothing is unreadable: what needs that is tried by the ordinary user alone, as whom these tests are run
 //! again.

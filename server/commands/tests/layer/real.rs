@@ -41,7 +41,7 @@ const DISK: &[(&str, &[u8])] = &[
     ("k.log", b"log\n"),
 ];
 
-/// What stands at a path: a file's bytes and mode, or a link's target.
+/// A file's bytes and mode, or a link's target.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Node {
     File(Vec<u8>, u32),
@@ -128,7 +128,7 @@ fn tree_of(folder: &Path) -> Tree {
     out
 }
 
-/// What accepting the proposals makes of a tree.
+/// The tree after the proposals are accepted.
 fn accept(mut tree: Tree, proposals: &[Proposal]) -> Tree {
     for Proposal { place, change } in proposals {
         let name = place.relative.to_str().unwrap().to_owned();
@@ -209,7 +209,7 @@ fn check(lines: &[String], on_a_copy: bool) {
     let (mut bench, mut tree) = bench();
     if on_a_copy {
         bench = bench.on_a_copy(1 << 20);
-        // What is ignored is not copied.
+        // Ignored files are not copied.
         tree.remove("k.log");
     }
     let copy = bench.dir.path().join("copy");
@@ -229,7 +229,7 @@ fn check(lines: &[String], on_a_copy: bool) {
     let of_folders = ["empty folders are not kept: ", "folders without files are not removed: "];
     let told = collected.told.iter();
     for told in told.filter(|told| !of_folders.iter().any(|words| told.starts_with(words))) {
-        // What was moved there stays where it was.
+        // A file that was moved there stays where it was.
         if let Some((_, names)) = told.split_once("and its text would be lost: ") {
             for name in names.split(", ") {
                 made.remove(name);
@@ -244,7 +244,7 @@ fn check(lines: &[String], on_a_copy: bool) {
         }
     }
     assert_eq!(made, wanted, "{lines:#?} {collected:#?}");
-    // What was collected is what we know of: nothing is found twice.
+    // A collected change is known to us: nothing is found twice.
     let again = bench.layer.collect(&view, started, &mut bench.ever).unwrap();
     assert_eq!(again.proposals.len(), 0, "{lines:?} {again:#?}");
 }

@@ -1,6 +1,6 @@
 //! A workspace over a temporary folder with a layer beside it, and the marks an overlay makes in one.
 
-use ropewalk_commands::layer::{Collected, EverDirty, Layer, Materialised};
+use ropewalk_commands::layer::{BuildInputs, Layer, LayerChanges, LayerUpdate};
 use ropewalk_text::decode::encode;
 use ropewalk_workspace::entry::Maker;
 use ropewalk_workspace::{
@@ -17,7 +17,7 @@ pub(crate) struct Bench {
     pub(crate) workspace: Workspace,
     pub(crate) fork: Fork,
     pub(crate) layer: Layer,
-    pub(crate) ever: EverDirty,
+    pub(crate) ever: BuildInputs,
 }
 
 impl Bench {
@@ -29,12 +29,12 @@ impl Bench {
         for (name, text) in files {
             put(&root.join(name), text.as_bytes());
         }
-        // What was just written is older than any command.
+        // The wait makes the files just written older than any command.
         std::thread::sleep(std::time::Duration::from_millis(20));
         let root = root.canonicalize().unwrap();
         let layer = Layer::open(&dir.path().join("layer"), std::slice::from_ref(&root)).unwrap();
         let workspace = Workspace::new(Roots::new(vec![("w".into(), root)]));
-        let (fork, ever) = (Fork::new("s".into()), EverDirty::default());
+        let (fork, ever) = (Fork::new("s".into()), BuildInputs::default());
         Self { dir, workspace, fork, layer, ever }
     }
 
@@ -77,14 +77,14 @@ impl Bench {
         self.fork.merge(&self.workspace, view, 1, &maker, proposals)
     }
 
-    pub(crate) fn materialise(&mut self) -> (View, Materialised) {
+    pub(crate) fn materialise(&mut self) -> (View, LayerUpdate) {
         let view = self.view();
         let made = self.layer.materialise(&view, &mut self.ever).unwrap();
         (view, made)
     }
 
     /// The layer is written, a command changes it, what it did is collected.
-    pub(crate) fn collect(&mut self, run: impl FnOnce(&Self)) -> (View, Collected) {
+    pub(crate) fn collect(&mut self, run: impl FnOnce(&Self)) -> (View, LayerChanges) {
         let (view, _) = self.materialise();
         let started = SystemTime::now();
         run(self);
@@ -93,14 +93,14 @@ impl Bench {
     }
 
     /// The same, and it is merged.
-    pub(crate) fn command(&mut self, run: impl FnOnce(&Self)) -> Collected {
+    pub(crate) fn command(&mut self, run: impl FnOnce(&Self)) -> LayerChanges {
         let (view, collected) = self.collect(run);
         let report = self.merge(&view, collected.proposals.clone());
         assert_eq!((report.conflicts, report.refused), (vec![], vec![]));
         collected
     }
 
-    /// What a view has of a file, as bytes on the disk.
+    /// A view's file, as bytes on the disk.
     pub(crate) fn reads(&mut self, name: &str) -> Option<String> {
         let view = self.view();
         let place = view.contain(name).unwrap();
@@ -115,7 +115,7 @@ impl Bench {
 }
 
 /// The proposals as short words, in their order.
-pub(crate) fn said(collected: &Collected) -> Vec<String> {
+pub(crate) fn said(collected: &LayerChanges) -> Vec<String> {
     let say = |proposal: &Proposal| {
         let name = &proposal.place.shown;
         match &proposal.change {

@@ -1,9 +1,9 @@
 //! The times that build tools see: a file whose content changed since a build is never older than that build.
 
 use crate::support::{Bench, put, stamp};
-use ropewalk_commands::layer::{EverDirty, Layer};
+use ropewalk_commands::layer::{BuildInputs, Layer};
 use ropewalk_text::Text;
-use ropewalk_workspace::{ProposedChange, Selection};
+use ropewalk_workspace::{HunkSelection, ProposedChange};
 use std::fs;
 use std::path::Path;
 
@@ -33,7 +33,7 @@ fn a_file_that_goes_back_to_the_disks_text_is_younger_than_the_build_of_the_othe
     for name in ["main.rs", "lib.rs"] {
         assert!(is_fresh(&bench.up(name), &mark), "nothing changed since the build");
     }
-    // What a command itself wrote and built counts as seen, too.
+    // Files that a command itself wrote and built count as seen, too.
     bench.command(|bench| {
         put(&bench.up("made.rs"), b"by the command\n");
         build(bench);
@@ -42,7 +42,7 @@ fn a_file_that_goes_back_to_the_disks_text_is_younger_than_the_build_of_the_othe
     for name in ["main.rs", "lib.rs", "made.rs"] {
         assert!(is_fresh(&bench.up(name), &mark), "{name} is as the build saw it");
     }
-    bench.fork.reject(&bench.workspace, &Selection::All, None);
+    bench.fork.reject(&bench.workspace, &HunkSelection::All, None);
     let lib = format!("file://{}", bench.disk("lib.rs").canonicalize().unwrap().display());
     bench.workspace.close(&lib);
     bench.materialise();
@@ -69,7 +69,7 @@ fn a_deleted_file_that_comes_back_is_younger_too() {
     bench.change("gone.rs", ProposedChange::Delete);
     bench.materialise();
     let mark = build(&bench);
-    bench.fork.reject(&bench.workspace, &Selection::All, None);
+    bench.fork.reject(&bench.workspace, &HunkSelection::All, None);
     bench.materialise();
     assert_eq!(fs::read_to_string(bench.up("gone.rs")).unwrap(), "g\n");
     assert!(!is_fresh(&bench.up("gone.rs"), &mark));
@@ -95,15 +95,15 @@ fn the_list_is_kept_on_disk_and_a_broken_one_is_an_error() {
     bench.materialise();
     let before = stamp(&bench.up("a.rs"));
     let file = bench.dir.path().join("ever.json");
-    assert!(EverDirty::load(&file).unwrap().is_empty());
+    assert!(BuildInputs::load(&file).unwrap().is_empty());
     bench.ever.save(&file).unwrap();
-    bench.ever = EverDirty::load(&file).unwrap();
+    bench.ever = BuildInputs::load(&file).unwrap();
     assert_eq!(bench.ever.len(), 2);
     bench.materialise();
     assert_eq!(stamp(&bench.up("a.rs")), before);
     for broken in ["", "{}", "[{\"path\":3}]", "[{\"path\":\"/x\"}]"] {
         fs::write(&file, broken).unwrap();
-        assert!(EverDirty::load(&file).is_err(), "{broken}");
+        assert!(BuildInputs::load(&file).is_err(), "{broken}");
     }
 }
 
@@ -116,15 +116,15 @@ fn tick(bench: &Bench) {
     } {}
 }
 
-/// What is on the list at the next session's start, of some files of the root.
+/// Names on the list at the next session's start, of some files of the root.
 fn kept(bench: &mut Bench, names: &[&str]) -> Vec<bool> {
     let file = bench.dir.path().join("ever.json");
     bench.ever.save(&file).unwrap();
     let root = bench.disk("").canonicalize().unwrap();
-    let mut ever = EverDirty::load(&file).unwrap();
+    let mut ever = BuildInputs::load(&file).unwrap();
     ever.forget_saved(std::slice::from_ref(&root));
     ever.save(&file).unwrap();
-    bench.ever = EverDirty::load(&file).unwrap();
+    bench.ever = BuildInputs::load(&file).unwrap();
     bench.layer = Layer::open(&bench.dir.path().join("layer"), &[root]).unwrap();
     bench.materialise();
     names.iter().map(|name| bench.up(name).exists()).collect()
@@ -142,7 +142,7 @@ fn what_was_saved_since_commands_saw_it_is_the_disks_again() {
     bench.materialise();
     bench.change("gone.rs", ProposedChange::Delete);
     bench.materialise();
-    bench.fork.reject(&bench.workspace, &Selection::All, None);
+    bench.fork.reject(&bench.workspace, &HunkSelection::All, None);
     tick(&bench);
     // One is saved as commands saw it, one otherwise, and one is deleted.
     put(&bench.disk("main.rs"), b"by the agent\n");
@@ -167,7 +167,7 @@ fn what_the_disk_had_before_commands_saw_it_stays_on_the_list() {
     bench.change("b.rs", ProposedChange::Write(Text::from("by the agent\n")));
     bench.materialise();
     let mark = build(&bench);
-    bench.fork.reject(&bench.workspace, &Selection::All, None);
+    bench.fork.reject(&bench.workspace, &HunkSelection::All, None);
     // Commands see the disk's texts again: the same, with times from before the build of the others.
     bench.materialise();
     assert!(is_fresh(&bench.disk("a.rs"), &mark) && !is_fresh(&bench.up("a.rs"), &mark));
@@ -212,7 +212,7 @@ fn times(bench: &mut Bench, names: &[&str]) -> Vec<(u64, i64, i64)> {
     names.iter().map(|name| stamp(&bench.up(name))).collect()
 }
 
-/// What somebody builds outside, later than all that commands see.
+/// Builds outside, later than all that commands see.
 fn outside(bench: &Bench, name: &str) {
     std::thread::sleep(std::time::Duration::from_millis(20));
     put(&bench.disk(name), b"of the disk's text");
@@ -237,7 +237,7 @@ fn a_source_is_younger_than_what_was_built_outside_of_another_text() {
     bench.change("sub/new.h", ProposedChange::Write(Text::from("new\n")));
     bench.change("sub/build/hidden", ProposedChange::Write(Text::from("by a command\n")));
     let before = times(&mut bench, &names);
-    // What is no output, is not to be seen, is none of the project's, or was fetched.
+    // Files that are no output, are not to be seen, are none of the project's, or were fetched.
     for name in [
         "sub/src/notes.txt",
         "sub/build/hidden",
@@ -260,7 +260,7 @@ fn a_source_is_younger_than_what_was_built_outside_of_another_text() {
         assert_eq!(after[0].0, before[0].0, "{name}: it is the same file");
         assert_eq!(times(&mut bench, &names), after, "{name}: once");
     }
-    // What a command has built since lies over it, and is fresh.
+    // A later build of a command lies over it, and is fresh.
     bench.command(|bench| {
         build(bench);
         put(&bench.up("sub/src/main.o"), b"of what commands see");
@@ -281,7 +281,7 @@ fn a_saved_source_is_younger_than_what_was_built_before_it_was_saved() {
     put(&bench.disk("a.c"), b"unsaved\n");
     bench.materialise();
     assert!(!is_fresh(&bench.up("a.c"), &bench.disk("b.o")));
-    // What is built from what was saved is fresh.
+    // A build of saved files is fresh.
     outside(&bench, "a.o");
     let after = times(&mut bench, &["a.c"]);
     assert_ne!(after, before);

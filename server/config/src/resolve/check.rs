@@ -1,20 +1,20 @@
-//! Whether a value will do for its key: type, range, form. It sets nothing, and knows no layers
+//! Checks of a value for its key: type, range, form. They set nothing, and know no layers
 //! but for where a relative path starts.
 
 use std::ops::RangeInclusive;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::locks;
 use super::rules;
 
-use crate::keys::{self, Key, Kind};
-use crate::lock::Lock;
-use crate::problem::{Layer, Source, shown};
+use crate::keys::{self, Key, KeyType};
+use crate::lock::KeyLock;
+use crate::problem::{ConfigLayer, ValueSource, shown};
 use crate::rules::{RuleList, RuleText};
-use crate::sources::{Environment, Known};
+use crate::sources::{Environment, KnownNames};
 use crate::value::Value;
-use crate::{CommandBounds, Keep, ModelName};
-use crate::{KeyCommand, ModelFacts};
+use crate::{BoardAddress, KeyCommand, ModelFacts, TeamBounds};
+use crate::{CommandBounds, ModelName, SessionRetention};
 use ropewalk_protocol::{Mode, OverFork, Price, SessionLimits, Thinking};
 
 /// Entries of one list; more are no configuration.
@@ -26,17 +26,21 @@ pub(super) enum Setting {
     Mode(Mode),
     Tools(Vec<String>),
     Switch(bool),
-    Locks(Vec<Lock>),
+    Locks(Vec<KeyLock>),
     /// Rules to add to a list.
     Rules(RuleList, Vec<RuleText>),
     PromptFile(PathBuf),
     PromptAppend(String),
     Log(String),
     Limit(fn(&mut SessionLimits) -> &mut u32, u32),
-    Keep(fn(&mut Keep) -> &mut u32, u32),
+    Keep(fn(&mut SessionRetention) -> &mut u32, u32),
     OverFork(OverFork),
     CommandBound(fn(&mut CommandBounds) -> &mut u32, u32),
     Variables(Vec<String>),
+    Team(bool),
+    TeamBound(fn(&mut TeamBounds) -> &mut u32, u32),
+    /// `None` means the one in the state folder.
+    Board(Option<BoardAddress>),
     /// `None` for a variable means that no key is sent.
     Provider(ProviderField, Option<String>),
     KeyCommand(Option<KeyCommand>),
@@ -61,13 +65,13 @@ pub(super) enum ProviderField {
 }
 
 /// Why a value, or a part of it, will not do: the words after "`key` in file:3 ".
-pub(super) struct Refusal(pub(super) String);
+pub(super) struct ValueRefusal(pub(super) String);
 
-pub(super) struct Context<'a> {
+pub(super) struct CheckContext<'a> {
     /// The second segment of the key's path: the provider's or mechanism's name where it has one.
     pub(super) name: &'a str,
-    pub(super) source: &'a Source,
-    pub(super) known: &'a Known,
+    pub(super) source: &'a ValueSource,
+    pub(super) known: &'a KnownNames,
     pub(super) environment: &'a dyn Environment,
 }
 
@@ -75,25 +79,25 @@ pub(super) struct Context<'a> {
 pub(super) fn check(
     key: &Key,
     value: Value,
-    context: &Context<'_>,
-) -> (Option<Setting>, Vec<Refusal>) {
+    context: &CheckContext<'_>,
+) -> (Option<Setting>, Vec<ValueRefusal>) {
     let mut refusals = Vec::new();
     let setting = match key.kind {
-        Kind::Tools => {
+        KeyType::Tools => {
             list(key, value, &mut refusals, |name| known_name(name, "tool", &context.known.tools))
                 .map(Setting::Tools)
         }
-        Kind::Variables => list(key, value, &mut refusals, variable).map(Setting::Variables),
-        Kind::Rules(which) => rules::read(key, value, context.source, &mut refusals)
+        KeyType::Variables => list(key, value, &mut refusals, variable).map(Setting::Variables),
+        KeyType::Rules(which) => rules::read(key, value, context.source, &mut refusals)
             .map(|rules| Setting::Rules(which, rules)),
-        Kind::Locked => match value {
+        KeyType::Locked => match value {
             Value::List(items) => {
                 locks::read(items, context.source, &mut refusals).map(Setting::Locks)
             }
             other => Err(expected(key, other.describe())),
         },
-        Kind::KeyCommand => key_command(key, value, context).map(Setting::KeyCommand),
-        Kind::Price => price(key, value, context).map(Setting::Price),
+        KeyType::KeyCommand => key_command(key, value, context).map(Setting::KeyCommand),
+        KeyType::Price => price(key, value, context).map(Setting::Price),
         _ => single(key, value, context),
     };
     match setting {
@@ -106,45 +110,52 @@ pub(super) fn check(
 }
 
 /// All kinds but lists.
-fn single(key: &Key, value: Value, context: &Context<'_>) -> Result<Setting, Refusal> {
+fn single(key: &Key, value: Value, context: &CheckContext<'_>) -> Result<Setting, ValueRefusal> {
     let known = context.known;
     match key.kind {
-        Kind::Mechanism => match value {
+        KeyType::Mechanism => match value {
             Value::Bool(on) => {
                 known_name(context.name, "mechanism", &known.mechanisms)?;
                 Ok(Setting::Switch(on))
             }
             other => Err(expected(key, other.describe())),
         },
-        Kind::SelfCheck => match value {
+        KeyType::SelfCheck => match value {
             Value::Bool(on) => Ok(Setting::SelfCheck(on)),
             other => Err(expected(key, other.describe())),
         },
-        Kind::PrintedCalls | Kind::Fact { .. } => {
+        KeyType::Team => match value {
+            Value::Bool(on) => Ok(Setting::Team(on)),
+            other => Err(expected(key, other.describe())),
+        },
+        KeyType::TeamBound { least, most, field } => {
+            number(key, value, least..=most).map(|number| Setting::TeamBound(field, number))
+        }
+        KeyType::PrintedCalls | KeyType::Fact { .. } => {
             provider_name(context)?;
             match (value, key.kind) {
-                (Value::Bool(on), Kind::Fact { field, .. }) => Ok(Setting::Fact(field, on)),
+                (Value::Bool(on), KeyType::Fact { field, .. }) => Ok(Setting::Fact(field, on)),
                 (Value::Bool(on), _) => Ok(Setting::PrintedCalls(on)),
                 (other, _) => Err(expected(key, other.describe())),
             }
         }
-        Kind::Limit { least, most, field } => {
+        KeyType::Limit { least, most, field } => {
             number(key, value, least..=most).map(|number| Setting::Limit(field, number))
         }
-        Kind::Keep { least, most, field } => {
+        KeyType::Keep { least, most, field } => {
             number(key, value, least..=most).map(|number| Setting::Keep(field, number))
         }
-        Kind::Tokens { field } => {
+        KeyType::Tokens { field } => {
             provider_name(context)?;
             let (least, most) = keys::TOKENS;
             number(key, value, least..=most).map(|number| Setting::Tokens(field, number))
         }
-        Kind::Parallel => {
+        KeyType::Parallel => {
             provider_name(context)?;
             let (least, most) = keys::PARALLEL;
             number(key, value, least..=most).map(Setting::Parallel)
         }
-        Kind::CommandBound { least, most, field } => {
+        KeyType::CommandBound { least, most, field } => {
             number(key, value, least..=most).map(|number| Setting::CommandBound(field, number))
         }
         _ => {
@@ -155,59 +166,62 @@ fn single(key: &Key, value: Value, context: &Context<'_>) -> Result<Setting, Ref
 }
 
 /// The kinds that take a number.
-fn number(key: &Key, value: Value, range: RangeInclusive<u32>) -> Result<u32, Refusal> {
+fn number(key: &Key, value: Value, range: RangeInclusive<u32>) -> Result<u32, ValueRefusal> {
     let Value::Integer(number) = value else { return Err(expected(key, value.describe())) };
     let fits = u32::try_from(number).ok().filter(|number| range.contains(number));
     fits.ok_or_else(|| expected(key, &number.to_string()))
 }
 
 /// The kinds that take text.
-fn text(key: &Key, text: String, context: &Context<'_>) -> Result<Setting, Refusal> {
+fn text(key: &Key, text: String, context: &CheckContext<'_>) -> Result<Setting, ValueRefusal> {
     let trimmed = text.trim();
-    let wrong = || Refusal(format!("must be {}; it is ignored", key.takes()));
+    let wrong = || ValueRefusal(format!("must be {}; it is ignored", key.takes()));
     let setting = match key.kind {
-        Kind::Model => Setting::Model(ModelName::parse(trimmed).ok_or_else(wrong)?),
-        Kind::Mode => Setting::Mode(
+        KeyType::Model => Setting::Model(ModelName::parse(trimmed).ok_or_else(wrong)?),
+        KeyType::Mode => Setting::Mode(
             trimmed.parse().ok().ok_or_else(|| expected(key, &format!("`{}`", shown(trimmed))))?,
         ),
-        Kind::OverFork => {
+        KeyType::OverFork => {
             let found = OverFork::ALL.iter().find(|one| one.as_str() == trimmed);
             let wrong = || expected(key, &format!("`{}`", shown(trimmed)));
             Setting::OverFork(*found.ok_or_else(wrong)?)
         }
-        Kind::Thinking => {
+        KeyType::Thinking => {
             provider_name(context)?;
             let found = Thinking::ALL.iter().find(|one| one.as_str() == trimmed);
             let wrong = || expected(key, &format!("`{}`", shown(trimmed)));
             Setting::Thinking(*found.ok_or_else(wrong)?)
         }
-        Kind::PromptFile => Setting::PromptFile(path(trimmed, context)?),
-        Kind::CaFile => Setting::CaFile(path(trimmed, context)?),
-        Kind::PromptAppend => Setting::PromptAppend(text),
-        Kind::Verify if trimmed.contains(char::is_control) => return Err(wrong()),
-        Kind::Verify => Setting::Verify(trimmed.to_owned()),
-        Kind::Log => {
+        KeyType::PromptFile => Setting::PromptFile(path(trimmed, context)?),
+        KeyType::CaFile => Setting::CaFile(path(trimmed, context)?),
+        KeyType::Board => Setting::Board(board(key, trimmed, context)?),
+        KeyType::PromptAppend => Setting::PromptAppend(text),
+        KeyType::Verify if trimmed.contains(char::is_control) => return Err(wrong()),
+        KeyType::Verify => Setting::Verify(trimmed.to_owned()),
+        KeyType::Log => {
             let filter = Some(trimmed).filter(|text| !text.is_empty()).ok_or_else(wrong)?;
             Setting::Log(filter.to_owned())
         }
-        Kind::Protocol | Kind::BaseUrl | Kind::KeyVariable | Kind::Header => {
+        KeyType::Protocol | KeyType::BaseUrl | KeyType::KeyVariable | KeyType::Header => {
             provider_text(key, &text, context)?
         }
-        Kind::Tools
-        | Kind::KeyCommand
-        | Kind::Tokens { .. }
-        | Kind::Price
-        | Kind::PrintedCalls
-        | Kind::Fact { .. }
-        | Kind::Parallel
-        | Kind::Rules(_)
-        | Kind::Mechanism
-        | Kind::SelfCheck
-        | Kind::Locked
-        | Kind::Variables
-        | Kind::CommandBound { .. }
-        | Kind::Limit { .. }
-        | Kind::Keep { .. } => {
+        KeyType::Tools
+        | KeyType::KeyCommand
+        | KeyType::Tokens { .. }
+        | KeyType::Price
+        | KeyType::PrintedCalls
+        | KeyType::Fact { .. }
+        | KeyType::Parallel
+        | KeyType::Rules(_)
+        | KeyType::Mechanism
+        | KeyType::SelfCheck
+        | KeyType::Locked
+        | KeyType::Variables
+        | KeyType::CommandBound { .. }
+        | KeyType::Team
+        | KeyType::TeamBound { .. }
+        | KeyType::Limit { .. }
+        | KeyType::Keep { .. } => {
             return Err(expected(key, "text"));
         }
     };
@@ -215,23 +229,27 @@ fn text(key: &Key, text: String, context: &Context<'_>) -> Result<Setting, Refus
 }
 
 /// Text about a provider.
-fn provider_text(key: &Key, text: &str, context: &Context<'_>) -> Result<Setting, Refusal> {
+fn provider_text(
+    key: &Key,
+    text: &str,
+    context: &CheckContext<'_>,
+) -> Result<Setting, ValueRefusal> {
     provider_name(context)?;
     let trimmed = text.trim();
-    let wrong = || Refusal(format!("must be {}; it is ignored", key.takes()));
+    let wrong = || ValueRefusal(format!("must be {}; it is ignored", key.takes()));
     Ok(match key.kind {
-        Kind::Protocol => {
+        KeyType::Protocol => {
             if trimmed.is_empty() {
                 return Err(wrong());
             }
             known_name(trimmed, "protocol", &context.known.protocols)?;
             Setting::Provider(ProviderField::Protocol, Some(trimmed.to_owned()))
         }
-        Kind::BaseUrl => {
+        KeyType::BaseUrl => {
             let url = base_url(trimmed).ok_or_else(wrong)?;
             Setting::Provider(ProviderField::BaseUrl, Some(url))
         }
-        Kind::KeyVariable => {
+        KeyType::KeyVariable => {
             let variable = Some(trimmed).filter(|name| !name.is_empty());
             if variable.is_some_and(|name| !names_a_variable(name)) {
                 return Err(wrong());
@@ -249,8 +267,8 @@ fn provider_text(key: &Key, text: &str, context: &Context<'_>) -> Result<Setting
 fn key_command(
     key: &Key,
     value: Value,
-    context: &Context<'_>,
-) -> Result<Option<KeyCommand>, Refusal> {
+    context: &CheckContext<'_>,
+) -> Result<Option<KeyCommand>, ValueRefusal> {
     provider_name(context)?;
     let items = match value {
         Value::Text(line) if line.trim().is_empty() => return Ok(None),
@@ -262,7 +280,7 @@ fn key_command(
         Value::Text(word) if !word.contains('\0') => Ok(word),
         other => Err(expected(key, &format!("a list with {}", other.describe()))),
     });
-    let words = words.collect::<Result<Vec<String>, Refusal>>()?;
+    let words = words.collect::<Result<Vec<String>, ValueRefusal>>()?;
     match words.first() {
         None => Ok(None),
         Some(program) if program.trim().is_empty() => {
@@ -273,7 +291,7 @@ fn key_command(
 }
 
 /// Dollars per million tokens: input, output, cache reads, cache writes.
-fn price(key: &Key, value: Value, context: &Context<'_>) -> Result<Price, Refusal> {
+fn price(key: &Key, value: Value, context: &CheckContext<'_>) -> Result<Price, ValueRefusal> {
     const MOST: f64 = 100_000.0;
     provider_name(context)?;
     let Value::List(items) = value else { return Err(expected(key, value.describe())) };
@@ -290,7 +308,7 @@ fn price(key: &Key, value: Value, context: &Context<'_>) -> Result<Price, Refusa
         let millionths = (dollars * 1e6).round() as u64;
         Ok(millionths)
     });
-    let each = each.collect::<Result<Vec<u64>, Refusal>>()?;
+    let each = each.collect::<Result<Vec<u64>, ValueRefusal>>()?;
     let (input, output, cache_read, cache_write) = match each[..] {
         [input, output] => (input, output, input, input),
         [input, output, read] => (input, output, read, input),
@@ -300,31 +318,33 @@ fn price(key: &Key, value: Value, context: &Context<'_>) -> Result<Price, Refusa
     Ok(Price { input, output, cache_read, cache_write })
 }
 
-pub(super) fn expected(key: &Key, got: &str) -> Refusal {
-    Refusal(format!("must be {}, not {got}; it is ignored", key.takes()))
+pub(super) fn expected(key: &Key, got: &str) -> ValueRefusal {
+    ValueRefusal(format!("must be {}, not {got}; it is ignored", key.takes()))
 }
 
 /// The texts of a list, each once, without those that are refused.
 fn list(
     key: &Key,
     value: Value,
-    refusals: &mut Vec<Refusal>,
-    check: impl Fn(&str) -> Result<(), Refusal>,
-) -> Result<Vec<String>, Refusal> {
+    refusals: &mut Vec<ValueRefusal>,
+    check: impl Fn(&str) -> Result<(), ValueRefusal>,
+) -> Result<Vec<String>, ValueRefusal> {
     let Value::List(items) = value else { return Err(expected(key, value.describe())) };
     if items.len() > MOST_ENTRIES {
-        return Err(Refusal(format!("has more than {MOST_ENTRIES} entries; it is ignored")));
+        return Err(ValueRefusal(format!("has more than {MOST_ENTRIES} entries; it is ignored")));
     }
     let mut texts: Vec<String> = Vec::with_capacity(items.len());
     for item in items {
         let Value::Text(text) = item.value else {
             let got = item.value.describe();
-            refusals.push(Refusal(format!("may only list text, not {got}; that entry is ignored")));
+            refusals.push(ValueRefusal(format!(
+                "may only list text, not {got}; that entry is ignored"
+            )));
             continue;
         };
         let text = text.trim();
         if text.is_empty() {
-            refusals.push(Refusal("lists an empty text; that entry is ignored".to_owned()));
+            refusals.push(ValueRefusal("lists an empty text; that entry is ignored".to_owned()));
         } else if let Err(refusal) = check(text) {
             refusals.push(refusal);
         } else if !texts.iter().any(|known| known == text) {
@@ -334,7 +354,7 @@ fn list(
     Ok(texts)
 }
 
-fn known_name(name: &str, what: &str, known: &[String]) -> Result<(), Refusal> {
+fn known_name(name: &str, what: &str, known: &[String]) -> Result<(), ValueRefusal> {
     if known.is_empty() || known.iter().any(|known| known == name) {
         return Ok(());
     }
@@ -343,52 +363,73 @@ fn known_name(name: &str, what: &str, known: &[String]) -> Result<(), Refusal> {
         Some(nearest) => format!("did you mean `{nearest}`?"),
         None => format!("there are {}", known.join(", ")),
     };
-    Err(Refusal(format!("names an unknown {what}, `{name_shown}`, which is ignored: {advice}")))
+    Err(ValueRefusal(format!(
+        "names an unknown {what}, `{name_shown}`, which is ignored: {advice}"
+    )))
 }
 
 /// The name of a variable, in any letters.
-fn variable(name: &str) -> Result<(), Refusal> {
+fn variable(name: &str) -> Result<(), ValueRefusal> {
     let fits = |c: char| c.is_ascii_alphanumeric() || c == '_';
     if name.len() <= 128 && name.chars().all(fits) {
         return Ok(());
     }
-    Err(Refusal(format!(
+    Err(ValueRefusal(format!(
         "lists `{}`, which is no name of a variable; that entry is ignored",
         shown(name)
     )))
 }
 
 /// The names of providers stand before the `/` of a model and between the dots of a key.
-fn provider_name(context: &Context<'_>) -> Result<(), Refusal> {
+fn provider_name(context: &CheckContext<'_>) -> Result<(), ValueRefusal> {
     let fits = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     if !context.name.is_empty() && context.name.chars().all(fits) {
         return Ok(());
     }
-    Err(Refusal(
+    Err(ValueRefusal(
         "is ignored: the name of a provider may hold letters, digits, `-` and `_` only".to_owned(),
     ))
 }
 
-fn path(text: &str, context: &Context<'_>) -> Result<PathBuf, Refusal> {
+fn path(text: &str, context: &CheckContext<'_>) -> Result<PathBuf, ValueRefusal> {
     if text.is_empty() || text.contains('\0') {
-        return Err(Refusal("must be a path; it is ignored".to_owned()));
+        return Err(ValueRefusal("must be a path; it is ignored".to_owned()));
     }
     if let Some(rest) = text.strip_prefix("~/") {
-        return context
-            .environment
-            .home()
-            .map(|home| home.join(rest))
-            .ok_or_else(|| Refusal("is ignored: the home folder for `~` is not known".to_owned()));
+        return context.environment.home().map(|home| home.join(rest)).ok_or_else(|| {
+            ValueRefusal("is ignored: the home folder for `~` is not known".to_owned())
+        });
     }
     let path = PathBuf::from(text);
     match &context.source.file {
         Some(file) => Ok(file.parent().map_or(path.clone(), |folder| folder.join(&path))),
-        None if path.is_absolute() || context.source.layer == Layer::Flag => Ok(path),
-        None => Err(Refusal(
+        None if path.is_absolute() || context.source.layer == ConfigLayer::Flag => Ok(path),
+        None => Err(ValueRefusal(
             "is ignored: in an editor's settings a path must be absolute or begin with `~/`"
                 .to_owned(),
         )),
     }
+}
+
+/// A path or a URL, which is in no sentence: it may hold a password. An empty one is none.
+fn board(
+    key: &Key,
+    text: &str,
+    context: &CheckContext<'_>,
+) -> Result<Option<BoardAddress>, ValueRefusal> {
+    let wrong = || ValueRefusal(format!("must be {}; it is ignored", key.takes()));
+    if text.is_empty() {
+        return Ok(None);
+    }
+    if text.contains("://") {
+        return BoardAddress::of_url(text).map(Some).ok_or_else(wrong);
+    }
+    // Only a file is a place to start from; what looks like an account is a URL that lost its beginning.
+    let is_relative = !text.starts_with("~/") && !Path::new(text).is_absolute();
+    if is_relative && (context.source.file.is_none() || text.contains('@')) {
+        return Err(wrong());
+    }
+    BoardAddress::of_file(path(text, context)?).map(Some).ok_or_else(wrong)
 }
 
 /// The URL without trailing slashes. A user and password would be a secret, a query would end up

@@ -1,10 +1,10 @@
-//! What a project asks for: in words for the user, and in one canonical form for the hash. It decides
+//! Wishes of a project: in words for the user, and in one canonical form for the hash. It decides
 //! nothing.
 
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use super::check::{ProviderField, Refusal, Setting};
+use super::check::{ProviderField, Setting, ValueRefusal};
 use crate::problem::plainly;
 
 /// The characters of a value that are shown. Only text for the model may be longer, and is cut;
@@ -16,15 +16,18 @@ pub(super) fn lines(
     path: &[String],
     setting: &Setting,
     root: &Path,
-) -> Result<Vec<String>, Refusal> {
+) -> Result<Vec<String>, ValueRefusal> {
     let name = path.get(1).map_or("", String::as_str);
     let key = path.join(".");
     let one = |words: String| Ok(vec![words]);
     match setting {
         Setting::Model(model) => one(format!("use the model {}", whole(&model.to_string())?)),
         Setting::Mode(mode) => one(format!("loosen `mode` to `{}`", mode.as_str())),
-        Setting::Limit(_, number) => one(format!("raise `{key}` to {number}")),
+        Setting::Limit(_, number) | Setting::TeamBound(_, number) => {
+            one(format!("raise `{key}` to {number}"))
+        }
         Setting::Switch(_) => one(format!("switch on the mechanism {}", whole(name)?)),
+        Setting::Team(_) => one("switch on teams".to_owned()),
         Setting::Tools(names) if names.is_empty() => one("offer no tools".to_owned()),
         Setting::Tools(names) => {
             names.iter().map(|name| Ok(format!("offer the tool {}", whole(name)?))).collect()
@@ -71,11 +74,16 @@ pub(super) fn lines(
         | Setting::Keep(..)
         | Setting::OverFork(_)
         | Setting::CommandBound(..)
-        | Setting::Variables(_) => Ok(Vec::new()),
+        | Setting::Variables(_)
+        | Setting::Board(_) => Ok(Vec::new()),
     }
 }
 
-fn of_provider(name: &str, field: ProviderField, text: Option<&str>) -> Result<String, Refusal> {
+fn of_provider(
+    name: &str,
+    field: ProviderField,
+    text: Option<&str>,
+) -> Result<String, ValueRefusal> {
     let provider = whole(name)?;
     let Some(text) = text else {
         return Ok(format!("send no key to the provider {provider}"));
@@ -101,8 +109,8 @@ pub(super) fn canonical(path: &[String], setting: &Setting, root: &Path) -> Stri
     let value = match setting {
         Setting::Model(model) => text(&model.to_string()),
         Setting::Mode(mode) => text(mode.as_str()),
-        Setting::Limit(_, number) => number.to_string(),
-        Setting::Switch(on) => on.to_string(),
+        Setting::Limit(_, number) | Setting::TeamBound(_, number) => number.to_string(),
+        Setting::Switch(on) | Setting::Team(on) => on.to_string(),
         Setting::Tools(names) => set(names.iter().map(String::as_str).collect()),
         Setting::Rules(_, rules) => set(rules.iter().map(|rule| &*rule.rule).collect()),
         Setting::PromptFile(file) => {
@@ -124,16 +132,17 @@ pub(super) fn canonical(path: &[String], setting: &Setting, root: &Path) -> Stri
         | Setting::Keep(..)
         | Setting::OverFork(_)
         | Setting::CommandBound(..)
-        | Setting::Variables(_) => String::new(),
+        | Setting::Variables(_)
+        | Setting::Board(_) => String::new(),
     };
     format!("{} = {value}", text(&path.join(".")))
 }
 
 /// A value for a question, all of it.
-fn whole(text: &str) -> Result<String, Refusal> {
+fn whole(text: &str) -> Result<String, ValueRefusal> {
     match text.chars().nth(MOST_SHOWN) {
         None => Ok(quoted(text)),
-        Some(_) => Err(Refusal(format!(
+        Some(_) => Err(ValueRefusal(format!(
             "is ignored: it holds a value longer than the {MOST_SHOWN} characters that can be shown before it is trusted"
         ))),
     }

@@ -1,15 +1,15 @@
-//! What can only be said once all layers are read: which providers are complete, which model is
+//! Checks that need all layers: which providers are complete, which model is
 //! used, and whether the two fit. It reads no layer.
 
-use super::{Builder, Draft};
-use crate::instructions::{self, Instructions};
-use crate::problem::{Layer, Source, plainly, shown};
+use super::{ConfigBuilder, Draft};
+use crate::instructions::{self, InstructionText};
+use crate::problem::{ConfigLayer, ValueSource, plainly, shown};
 use crate::sources::{own_folder, user_folders};
 use crate::trust;
 use crate::{Config, MODEL_DEFAULTS, ModelName, Provider};
 use std::path::{Path, PathBuf};
 
-impl Builder<'_> {
+impl ConfigBuilder<'_> {
     pub(super) fn finish(mut self) -> Config {
         self.told = 0;
         self.providers();
@@ -45,14 +45,14 @@ impl Builder<'_> {
         if !self.config.mechanism_enabled("instructions") {
             return false;
         }
-        let layer = if root.is_some() { Layer::Project } else { Layer::User };
-        let source = Source::of_file(layer, file.clone(), self.environment);
+        let layer = if root.is_some() { ConfigLayer::Project } else { ConfigLayer::User };
+        let source = ValueSource::of_file(layer, file.clone(), self.environment);
         match instructions::read(self.environment, root, &file) {
             Ok(None) => return false,
             Ok(Some(text)) => {
                 let file = plainly(&source.to_string(), usize::MAX);
                 let is_users = root.is_none();
-                self.config.instructions.push(Instructions { file, text, is_users });
+                self.config.instructions.push(InstructionText { file, text, is_users });
             }
             Err(error) => {
                 let sentence = format!("{source} can't be read: {error}; it is skipped");
@@ -108,7 +108,7 @@ impl Builder<'_> {
                     let set = fields.iter().find_map(|field| {
                         self.config.provenance.get(&format!("{key}.{field}")).cloned()
                     });
-                    let source = set.unwrap_or_else(Source::built_in);
+                    let source = set.unwrap_or_else(ValueSource::built_in);
                     let sentence =
                         format!("`{key}` in {source} is not usable: {missing} must be set too");
                     self.problem(&source, Some(key), sentence);
@@ -125,7 +125,7 @@ impl Builder<'_> {
             let suggested = MODEL_DEFAULTS.iter().find(|(variable, _)| is_set(variable));
             if let Some((variable, model)) = suggested {
                 self.config.model = ModelName::parse(model);
-                let source = Source::named(Layer::Environment, *variable);
+                let source = ValueSource::named(ConfigLayer::Environment, *variable);
                 self.config.provenance.insert("model".to_owned(), source);
             }
         }
@@ -139,7 +139,7 @@ impl Builder<'_> {
                 self.own_file(),
                 variables.join(" or ")
             );
-            return self.problem(&Source::built_in(), key, sentence);
+            return self.problem(&ValueSource::built_in(), key, sentence);
         };
         let source = self.config.provenance("model");
         let provider = shown(&model.provider);

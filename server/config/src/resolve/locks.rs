@@ -2,30 +2,32 @@
 //! to those who try is done where keys are set.
 
 use crate::keys;
-use crate::lock::Lock;
-use crate::problem::{Source, shown};
-use crate::value::{Item, Value};
+use crate::lock::KeyLock;
+use crate::problem::{ValueSource, shown};
+use crate::value::{ListItem, Value};
 
-use super::check::{MOST_ENTRIES, Refusal};
+use super::check::{MOST_ENTRIES, ValueRefusal};
 
 /// The locks of a list. Each must name a key there is, since one that locks nothing would be taken
 /// for one that does.
 pub(super) fn read(
-    items: Vec<Item>,
-    source: &Source,
-    refusals: &mut Vec<Refusal>,
-) -> Result<Vec<Lock>, Refusal> {
+    items: Vec<ListItem>,
+    source: &ValueSource,
+    refusals: &mut Vec<ValueRefusal>,
+) -> Result<Vec<KeyLock>, ValueRefusal> {
     if items.len() > MOST_ENTRIES {
-        return Err(Refusal(format!("has more than {MOST_ENTRIES} entries; it is ignored")));
+        return Err(ValueRefusal(format!("has more than {MOST_ENTRIES} entries; it is ignored")));
     }
     let mut locks = Vec::new();
-    for Item { line, value } in items {
+    for ListItem { line, value } in items {
         let Value::Text(text) = value else {
             let got = value.describe();
-            refusals.push(Refusal(format!("may only list text, not {got}; that entry is ignored")));
+            refusals.push(ValueRefusal(format!(
+                "may only list text, not {got}; that entry is ignored"
+            )));
             continue;
         };
-        let lock = Lock { pattern: text.trim().to_owned(), source: source.at(line) };
+        let lock = KeyLock { pattern: text.trim().to_owned(), source: source.at(line) };
         if keys::some_fits(&lock.pattern) {
             locks.push(lock);
             continue;
@@ -34,7 +36,7 @@ pub(super) fn read(
         let advice = keys::nearest(&path)
             .filter(|nearest| *nearest != lock.pattern)
             .map_or_else(String::new, |nearest| format!(": did you mean `{}`?", shown(&nearest)));
-        refusals.push(Refusal(format!(
+        refusals.push(ValueRefusal(format!(
             "names no key with `{}`, which locks nothing{advice}",
             shown(&lock.pattern)
         )));

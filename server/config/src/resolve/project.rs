@@ -7,13 +7,13 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
-use super::check::{Refusal, Setting};
-use super::{Builder, enables};
-use crate::problem::{Source, plainly};
+use super::check::{Setting, ValueRefusal};
+use super::{ConfigBuilder, enables};
+use crate::problem::{ValueSource, plainly};
 use crate::rules::RuleList;
 use crate::sources::MAX_FILE_BYTES;
 use crate::trust::{self, Answer, Store};
-use crate::{Config, Untrusted};
+use crate::{Config, TrustQuestion};
 
 /// Things that one project may ask for: as many as somebody reads before they answer.
 const MOST_ENABLES: usize = 40;
@@ -22,7 +22,7 @@ const MOST_ENABLES: usize = 40;
 pub(super) struct Wish {
     pub(super) path: Vec<String>,
     pub(super) setting: Setting,
-    pub(super) source: Source,
+    pub(super) source: ValueSource,
 }
 
 /// A project whose file is being read.
@@ -31,13 +31,13 @@ pub(super) struct Project {
     opened: PathBuf,
     /// The root, links resolved.
     root: PathBuf,
-    /// What makes things stricter than the user set them, or as strict.
+    /// Settings as strict as the user's, or stricter.
     stricter: Vec<Wish>,
     /// Everything else.
-    asked: Vec<Asked>,
+    asked: Vec<AskedWish>,
 }
 
-struct Asked {
+struct AskedWish {
     wish: Wish,
     /// In words.
     lines: Vec<String>,
@@ -45,7 +45,7 @@ struct Asked {
     canonical: String,
 }
 
-impl Builder<'_> {
+impl ConfigBuilder<'_> {
     /// Reads the projects' files, and sets what of them counts. What is trusted comes first, so that
     /// one project's strictness holds against what another is trusted with.
     pub(super) fn projects(&mut self) {
@@ -75,7 +75,7 @@ impl Builder<'_> {
     }
 
     /// Takes one key of the project that is being read.
-    pub(super) fn wish(&mut self, wish: Wish) -> Result<(), Refusal> {
+    pub(super) fn wish(&mut self, wish: Wish) -> Result<(), ValueRefusal> {
         let own = self.own.as_ref().unwrap_or(&self.config);
         let loosens = loosens(own, &wish.path, &wish.setting);
         let asked = match (&self.project, loosens) {
@@ -92,21 +92,21 @@ impl Builder<'_> {
         };
         let Some(project) = &mut self.project else { return Ok(()) };
         match asked {
-            Some((lines, canonical)) => project.asked.push(Asked { wish, lines, canonical }),
+            Some((lines, canonical)) => project.asked.push(AskedWish { wish, lines, canonical }),
             None => project.stricter.push(wish),
         }
         Ok(())
     }
 
     /// A file that a project brings is trusted with its text, all of it.
-    fn content_hash(&self, root: &Path, file: &Path) -> Result<String, Refusal> {
-        let bytes = self
-            .environment
-            .read_inside(root, file, MAX_FILE_BYTES + 1)
-            .map_err(|error| Refusal(format!("is ignored: the file can't be read: {error}")))?;
+    fn content_hash(&self, root: &Path, file: &Path) -> Result<String, ValueRefusal> {
+        let bytes =
+            self.environment.read_inside(root, file, MAX_FILE_BYTES + 1).map_err(|error| {
+                ValueRefusal(format!("is ignored: the file can't be read: {error}"))
+            })?;
         if bytes.len() as u64 > MAX_FILE_BYTES {
             let words = format!("is ignored: the file is longer than {MAX_FILE_BYTES} bytes");
-            return Err(Refusal(words));
+            return Err(ValueRefusal(words));
         }
         Ok(hex(&Sha256::digest(bytes)))
     }
@@ -114,9 +114,9 @@ impl Builder<'_> {
     /// Sets what the user trusts the folder with, and says what waits for an answer.
     fn answer(
         &mut self,
-        source: &Source,
+        source: &ValueSource,
         root: PathBuf,
-        asked: Vec<Asked>,
+        asked: Vec<AskedWish>,
         store: &mut Option<Store>,
     ) {
         let keys: Vec<String> = asked
@@ -145,7 +145,7 @@ impl Builder<'_> {
         };
         match store.answer(&root, &hash) {
             Some(Answer::Trust) => {
-                for Asked { wish: Wish { path, setting, source }, .. } in asked {
+                for AskedWish { wish: Wish { path, setting, source }, .. } in asked {
                     self.set(&path, setting, &source);
                 }
             }
@@ -157,7 +157,7 @@ impl Builder<'_> {
                 self.problem(source, None, sentence);
                 let file = source.file.clone().unwrap_or_default();
                 let enables = asked.into_iter().flat_map(|asked| asked.lines).collect();
-                self.config.untrusted.push(Untrusted { root, file, enables, hash });
+                self.config.untrusted.push(TrustQuestion { root, file, enables, hash });
             }
         }
     }
@@ -171,12 +171,12 @@ impl Builder<'_> {
         })
     }
 
-    fn store_source(&self) -> Source {
+    fn store_source(&self) -> ValueSource {
         let file = trust::file(self.environment).unwrap_or_default();
-        Source::of_file(crate::Layer::User, file, self.environment)
+        ValueSource::of_file(crate::ConfigLayer::User, file, self.environment)
     }
 
-    /// What is left of a project's setting that makes things stricter than the user set them: `None`
+    /// The stricter part of a project's setting: `None`
     /// when it says what holds already or another project is stricter still.
     fn tightened(&self, path: &[String], setting: Setting) -> Option<Setting> {
         let now = &self.config;
@@ -188,6 +188,11 @@ impl Builder<'_> {
                 number < field(&mut now)
             }
             Setting::Switch(on) => !on && now.mechanism_enabled(name),
+            Setting::Team(on) => !on && now.team.enabled,
+            Setting::TeamBound(field, number) => {
+                let mut now = now.team.bounds;
+                number < field(&mut now)
+            }
             Setting::Rules(..) => true,
             Setting::Tools(names) => {
                 let left: Vec<String> =
@@ -215,6 +220,7 @@ impl Builder<'_> {
             | Setting::OverFork(_)
             | Setting::CommandBound(..)
             | Setting::Variables(_)
+            | Setting::Board(_)
             | Setting::Provider(..) => false,
         };
         counts.then_some(setting)
@@ -231,6 +237,11 @@ fn loosens(own: &Config, path: &[String], setting: &Setting) -> bool {
             number > field(&mut own)
         }
         Setting::Switch(on) => *on && !own.mechanism_enabled(name),
+        Setting::Team(on) => *on && !own.team.enabled,
+        Setting::TeamBound(field, number) => {
+            let mut own = own.team.bounds;
+            number > field(&mut own)
+        }
         Setting::Tools(names) => names.iter().any(|name| !own.tool_enabled(name)),
         Setting::Rules(list, _) => *list == RuleList::Allow,
         Setting::Model(_)
@@ -253,6 +264,7 @@ fn loosens(own: &Config, path: &[String], setting: &Setting) -> bool {
         | Setting::OverFork(_)
         | Setting::CommandBound(..)
         | Setting::Variables(_)
+        | Setting::Board(_)
         | Setting::Provider(..) => true,
     }
 }

@@ -1,28 +1,28 @@
 //! From a value to rules: text, or a table with examples. It knows the form of an entry, not what a
 //! rule means.
 
-use super::check::{MOST_ENTRIES, Refusal, expected};
+use super::check::{MOST_ENTRIES, ValueRefusal, expected};
 use crate::keys::Key;
-use crate::problem::{Source, shown};
+use crate::problem::{ValueSource, shown};
 use crate::rules::{RuleText, unfit};
-use crate::value::{Entry, Item, Value};
+use crate::value::{ListItem, TableEntry, Value};
 
 /// The rules of a list, without the entries that will not do.
 pub(super) fn read(
     key: &Key,
     value: Value,
-    source: &Source,
-    refusals: &mut Vec<Refusal>,
-) -> Result<Vec<RuleText>, Refusal> {
+    source: &ValueSource,
+    refusals: &mut Vec<ValueRefusal>,
+) -> Result<Vec<RuleText>, ValueRefusal> {
     let Value::List(items) = value else { return Err(expected(key, value.describe())) };
     if items.len() > MOST_ENTRIES {
-        return Err(Refusal(format!("has more than {MOST_ENTRIES} entries; it is ignored")));
+        return Err(ValueRefusal(format!("has more than {MOST_ENTRIES} entries; it is ignored")));
     }
     let mut rules: Vec<RuleText> = Vec::with_capacity(items.len());
     for item in items {
         match rule(item, source) {
             Ok(rule) => rules.push(rule),
-            Err(words) => refusals.push(Refusal(format!("{words}; that entry is ignored"))),
+            Err(words) => refusals.push(ValueRefusal(format!("{words}; that entry is ignored"))),
         }
     }
     Ok(rules)
@@ -30,7 +30,7 @@ pub(super) fn read(
 
 /// One entry. An entry with anything wrong in it is refused whole: a rule without the examples that
 /// were meant to check it is not the rule that was written.
-fn rule(Item { line, value }: Item, source: &Source) -> Result<RuleText, String> {
+fn rule(ListItem { line, value }: ListItem, source: &ValueSource) -> Result<RuleText, String> {
     // A flag is one line, whatever its text says.
     let line = line.filter(|_| source.line.is_some());
     let at = line.map_or_else(String::new, |line| format!("line {line}: "));
@@ -43,7 +43,7 @@ fn rule(Item { line, value }: Item, source: &Source) -> Result<RuleText, String>
     match value {
         Value::Text(text) => text.trim().clone_into(&mut rule.rule),
         Value::Table(entries) => {
-            for Entry { key, value, .. } in entries {
+            for TableEntry { key, value, .. } in entries {
                 match (key.as_str(), value) {
                     ("rule", Value::Text(text)) => text.trim().clone_into(&mut rule.rule),
                     ("rule", other) => {
@@ -78,7 +78,7 @@ fn examples(at: &str, key: &str, value: Value) -> Result<Vec<String>, String> {
     if items.len() > MOST_ENTRIES {
         return Err(format!("has an entry ({at}`{key}` has more than {MOST_ENTRIES} examples)"));
     }
-    let text = |item: Item| match item.value {
+    let text = |item: ListItem| match item.value {
         Value::Text(text) => Ok(text),
         _ => Err(wrong()),
     };

@@ -60,7 +60,7 @@ fn after_a_slip_no_provider_gets_the_url_of_another() {
         }
         for text in texts {
             let config = World::new().file(USER, &text).build();
-            // What is still TOML means what it says.
+            // A file that is still TOML means what it says.
             if !config.problems.iter().any(|p| p.sentence.starts_with("broken TOML")) {
                 continue;
             }

@@ -11,6 +11,7 @@ mod project;
 mod providers;
 mod rules;
 mod spelling;
+mod team;
 mod trust;
 mod verify;
 mod world;

@@ -1,4 +1,4 @@
-//! What is said of input that can't be used: the place, what was expected, and never a secret.
+//! Messages about input that can't be used: the place, the expected form, and never a secret.
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! What a project's configuration may do: make things stricter, nothing else.
+//! A project's configuration may make things stricter, nothing else.
 
 use proptest::prelude::*;
 use proptest::sample;
@@ -26,7 +26,7 @@ const CASES: &[Case] = &[
         "tools = [\"read_file\"] < P",
         &[],
     ),
-    // What holds anyway: no word.
+    // Values that hold anyway get no word.
     Case("mode = 'plan'", "mode = 'plan'", "mode = \"plan\" < U", &[]),
     Case("", "limits.steps = 50", "limits.steps = 50 < built in", &[]),
     Case("", "mechanisms.todos = true", "mechanisms.todos = true < built in", &[]),

@@ -1,4 +1,4 @@
-//! What is said of providers and their models: keys by command, headers, bounds and prices, and who may say it.
+//! Settings of providers and their models: keys by command, headers, bounds and prices, and who may say it.
 
 use crate::world::{PROJECT, SYSTEM, USER, World};
 use ropewalk_config::{Config, KeyCommand, ModelFacts, PROVIDER_PRESETS, Provider};
@@ -86,7 +86,7 @@ fn a_program_is_started_for_nobody_but_the_user() {
         assert!(told[0].contains("put it into ~/.config/ropewalk/config.toml"), "{told:?}");
         assert_eq!(config.untrusted, [], "and nobody is asked to trust it");
     }
-    // What was said elsewhere stands.
+    // Values from elsewhere stand.
     let both = World::new().file(USER, said).initialization(json);
     assert_eq!(theirs(both), shell());
 }

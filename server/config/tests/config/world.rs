@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use ropewalk_config::{Config, Environment, Known, RuleText, Sources};
+use ropewalk_config::{Config, Environment, KnownNames, RuleText, Sources};
 use serde_json::Value;
 
 pub(crate) const SYSTEM: &str = "/etc/ropewalk/config.toml";
@@ -38,11 +38,11 @@ impl World {
             system_is_open: false,
             sources: Sources {
                 roots: vec!["/code/app".into(), "/code/lib".into()],
-                known: Known {
+                known: KnownNames {
                     tools: names(&["bash", "read_file", "edit_file"]),
                     mechanisms: names(&["todos", "self_check"]),
                     protocols: names(&["anthropic", "openai"]),
-                    client_keys: names(&["events"]),
+                    client_keys: names(&["events", "team"]),
                 },
                 ..Sources::default()
             },
@@ -140,6 +140,8 @@ pub(crate) fn value(config: &Config, key: &str) -> String {
         ["mechanisms", name] => config.mechanism_enabled(name).to_string(),
         ["commands", "over_fork"] => text(Some(config.commands.over_fork.as_str().to_owned())),
         ["commands", "environment"] => format!("{:?}", config.commands.environment),
+        ["team", "enabled"] => config.team.enabled.to_string(),
+        ["team", "board"] => text(config.team.board.as_ref().map(ToString::to_string)),
         ["provider", name, field] => of_provider(config, name, field),
         ref path => number(config, path).unwrap_or_else(|| panic!("no key {key}")),
     }
@@ -176,6 +178,14 @@ fn number(config: &Config, path: &[&str]) -> Option<String> {
         ["commands", "layer_megabytes"] => bounds.layer_megabytes.to_string(),
         ["commands", "memory_megabytes"] => bounds.memory_megabytes.to_string(),
         ["commands", "cache_megabytes"] => bounds.cache_megabytes.to_string(),
+        ["team", "teammates"] => config.team.bounds.teammates.to_string(),
+        ["team", "lease"] => config.team.bounds.lease.to_string(),
+        ["team", "poll"] => config.team.bounds.poll.to_string(),
+        ["team", "idle"] => config.team.bounds.idle.to_string(),
+        ["team", "attempts"] => config.team.bounds.attempts.to_string(),
+        ["team", "wake"] => config.team.bounds.wake.to_string(),
+        ["team", "tokens"] => config.team.bounds.tokens.to_string(),
+        ["team", "cents"] => config.team.bounds.cents.to_string(),
         _ => return None,
     })
 }

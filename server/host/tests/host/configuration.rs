@@ -102,10 +102,38 @@ async fn an_edit_of_the_configuration_counts_from_the_next_prompt_on() {
     let mut front = FrontEnd::new(world.host());
     front.prompt("First").await;
     front.turn().await;
-    let folder = world.dir.path().join("home/.config/ropewalk");
-    std::fs::create_dir_all(&folder).unwrap();
-    std::fs::write(folder.join("config.toml"), "mode = \"plan\"\n").unwrap();
+    configure(&world, "mode = \"plan\"\n");
     front.prompt("Second").await;
     front.until(|event| matches!(event, Event::ModeChanged { mode: Mode::Plan })).await;
     front.turn().await;
+}
+
+fn configure(world: &World, config: &str) {
+    let folder = world.dir.path().join("home/.config/ropewalk");
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("config.toml"), config).unwrap();
+}
+
+#[tokio::test]
+async fn models_are_asked_for_with_the_certificates_of_the_configuration() {
+    let world = World::new([("first", vec![])]);
+    let config = "ca_file = \"/nowhere/own.pem\"\n[provider.here]\nprotocol = \"chat\"\n\
+                  base_url = \"https://127.0.0.1:9/v1\"\n[provider.here.models.big]\ncontext = 8192\n";
+    configure(&world, config);
+    let models = world.host().models().await.unwrap();
+    let own = models.iter().find(|model| model.model == "here/big");
+    let missing = own.unwrap_or_else(|| panic!("{models:?}")).missing.clone().unwrap_or_default();
+    assert!(missing.contains("/nowhere/own.pem"), "{missing}");
+}
+
+#[tokio::test]
+async fn a_model_without_its_key_says_what_is_missing() {
+    let world = World::new([("first", vec![])]);
+    let config = "[provider.far]\nprotocol = \"chat\"\n\
+                  base_url = \"https://far.example/v1\"\napi_key_env = \"FAR_KEY\"\n";
+    configure(&world, config);
+    let host = world.host();
+    let missing = host.missing_for("far/any".to_owned()).await;
+    assert_eq!(missing.as_deref(), Some("set FAR_KEY"));
+    assert_eq!(host.missing_for("nobody/any".to_owned()).await, None);
 }

@@ -104,3 +104,40 @@ async fn it_prompts_approves_reviews_and_resumes() {
     assert_eq!(front.turn().await, StopReason::EndTurn);
     assert!(front.hunks.is_empty() && !world.file("b.txt").exists());
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_asked_right_after_a_resume_is_for_the_resumed_session() {
+    let write = json!({ "path": "a.txt", "content": "hello\n" });
+    for greets in [false, true] {
+        let world = World::new([(
+            "first",
+            vec![
+                ScriptedReply::new().call("write_file", write.clone()),
+                ScriptedReply::new().text("Done."),
+                ScriptedReply::new().expect_text("And now").text("I go on."),
+            ],
+        )]);
+        let mut front = FrontEnd::new(world.host());
+        front.prompt("Make a file").await;
+        assert_eq!(front.turn().await, StopReason::EndTurn);
+        front.ask(Op::Close).await;
+        let session = front.session.take();
+        // Another process, which may be about to go on with it by itself. Nobody waits for an answer.
+        let host = world.host();
+        let mut front = FrontEnd { session, ..FrontEnd::new(host.clone()) };
+        let looking = async {
+            if greets {
+                host.look_back(async {}).await.unwrap();
+            }
+        };
+        let resumed = host.handle(Request::to(front.session.clone(), Op::Resume { beside: false }));
+        let asked = async {
+            let prompt = Request::to(None::<SessionId>, Op::Prompt(Prompt::new("And now")));
+            host.handle(prompt).await.unwrap()
+        };
+        let (_, _, asked) = tokio::join!(looking, resumed, asked);
+        let Reply::Turn(session, turn) = asked else { panic!("{asked:?}") };
+        assert_eq!((Some(session), turn), (front.session.clone(), 2));
+        assert_eq!(front.turn().await, StopReason::EndTurn);
+    }
+}

@@ -1,9 +1,9 @@
 //! Commands about hunks and approvals: accept, reject, undo, edit, show, next, approve.
 
-use super::{Answer, answer, read};
+use super::{CommandAnswer, answer, read};
 use crate::convert::{invalid, position_of, text_position};
 use crate::lock;
-use crate::placed::PlacedHunk;
+use crate::placed::ReachableHunk;
 use crate::state::State;
 use ropewalk_protocol::command::{
     ApprovalAnswer, ApprovalArgument, EditArgument, HunkArgument, HunkChoice, HunkDiff, HunkIds,
@@ -51,7 +51,7 @@ fn review(
     argument: Value,
     otherwise: fn(&State) -> Selection,
     op: fn(Selection, Option<String>) -> Op,
-) -> Answer {
+) -> CommandAnswer {
     Box::pin(async move {
         let choice: HunkChoice = read(argument, "uri", SELECTION)?;
         let selection = selection(&choice)?.unwrap_or_else(|| otherwise(&state));
@@ -60,15 +60,15 @@ fn review(
     })
 }
 
-pub(super) fn accept(state: Arc<State>, argument: Value) -> Answer {
+pub(super) fn accept(state: Arc<State>, argument: Value) -> CommandAnswer {
     review(state, argument, |_| Selection::All, |selection, _| Op::Accept(selection))
 }
 
-pub(super) fn reject(state: Arc<State>, argument: Value) -> Answer {
+pub(super) fn reject(state: Arc<State>, argument: Value) -> CommandAnswer {
     review(state, argument, |_| Selection::All, Op::Reject)
 }
 
-pub(super) fn undo(state: Arc<State>, argument: Value) -> Answer {
+pub(super) fn undo(state: Arc<State>, argument: Value) -> CommandAnswer {
     review(state, argument, latest, |selection, _| Op::Undo(selection))
 }
 
@@ -77,7 +77,7 @@ pub(super) fn latest(state: &State) -> Selection {
     Selection::Turn(state.host.snapshot(None).review.latest_turn)
 }
 
-pub(super) fn edit(state: Arc<State>, argument: Value) -> Answer {
+pub(super) fn edit(state: Arc<State>, argument: Value) -> CommandAnswer {
     Box::pin(async move {
         let wanted = "{ hunk, text }: the new lines, whole";
         let EditArgument { hunk, text, session } = read(argument, "text", wanted)?;
@@ -136,9 +136,9 @@ pub(super) fn next(state: &Arc<State>, argument: Value) -> Result<Value> {
 
 /// The place in the list of the first change behind a position, or at it. New files that are shown there come in their own
 /// place.
-fn after(all: &[PlacedHunk], id: &DocId, position: lsp::Position, or_at: bool) -> usize {
-    let is_there = |placed: &PlacedHunk| placed.at == *id && !placed.is_elsewhere;
-    let is_behind = |placed: &PlacedHunk| {
+fn after(all: &[ReachableHunk], id: &DocId, position: lsp::Position, or_at: bool) -> usize {
+    let is_there = |placed: &ReachableHunk| placed.at == *id && !placed.is_elsewhere;
+    let is_behind = |placed: &ReachableHunk| {
         let start = placed.range.start;
         is_there(placed) && (start.line > position.line || or_at && start.line == position.line)
     };
@@ -146,10 +146,11 @@ fn after(all: &[PlacedHunk], id: &DocId, position: lsp::Position, or_at: bool) -
     all.iter().position(is_behind).unwrap_or(last)
 }
 
-pub(super) fn approve(state: Arc<State>, argument: Value) -> Answer {
+pub(super) fn approve(state: Arc<State>, argument: Value) -> CommandAnswer {
     Box::pin(async move {
-        let wanted = "{ approval?, answer?: once, session, always, afterSave or refuse, words? }";
-        let ApprovalArgument { approval, answer, words, session } =
+        let wanted =
+            "{ approval?, answer?: once, session, always, afterSave or refuse, words?, member? }";
+        let ApprovalArgument { approval, answer, words, session, member } =
             read(argument, "answer", wanted)?;
         let verdict = match answer.unwrap_or_default() {
             ApprovalAnswer::Once => Verdict::Once,
@@ -158,7 +159,11 @@ pub(super) fn approve(state: Arc<State>, argument: Value) -> Answer {
             ApprovalAnswer::AfterSave => Verdict::AfterSave,
             ApprovalAnswer::Refuse => Verdict::Refuse(words),
         };
-        state.ask(session, Op::Approve(approval, verdict)).await?;
+        let own: Vec<u64> =
+            state.host.snapshot(None).approvals.iter().map(|asked| asked.id).collect();
+        let asking = || state.teammates.session_asking(approval, &own);
+        let session = if member.is_none() { session.or_else(asking) } else { session };
+        state.ask_of(session, member, Op::Approve(approval, verdict)).await?;
         Ok(Value::Null)
     })
 }

@@ -1,9 +1,9 @@
 //! The commands about sessions: new, sessions, resume, rewind, rename, delete, export.
 
-use super::{Answer, answer, no_argument, read, show_file};
+use super::{CommandAnswer, answer, no_argument, read, show_file};
 use crate::convert::invalid;
 use crate::show::sessions::{about, left, resumed};
-use crate::show::tell;
+use crate::show::{tell, tell_answer};
 use crate::state::State;
 use ropewalk_host::words::{count, named};
 use ropewalk_protocol::command::{
@@ -13,12 +13,13 @@ use ropewalk_protocol::command::{
 use ropewalk_protocol::{Op, Reply, ResumedSession, SessionInfo};
 use serde_json::Value;
 use std::sync::Arc;
+use tower_lsp::jsonrpc::{Error, Result};
 use tower_lsp::lsp_types::MessageType;
 
 /// The most sessions that a message lists; the answer has them all.
 const MOST_LISTED: usize = 20;
 
-pub(super) fn new(state: Arc<State>, argument: Value) -> Answer {
+pub(super) fn new(state: Arc<State>, argument: Value) -> CommandAnswer {
     Box::pin(async move {
         no_argument(&argument, "ropewalk.new")?;
         let reply = state.ask(None, Op::New { beside: false }).await?;
@@ -30,14 +31,24 @@ pub(super) fn new(state: Arc<State>, argument: Value) -> Answer {
     })
 }
 
-pub(super) fn sessions(state: Arc<State>, argument: Value) -> Answer {
+pub(super) fn sessions(state: Arc<State>, argument: Value) -> CommandAnswer {
     Box::pin(async move {
         let SessionsArgument { all } = read(argument, "", "{ all?: true }")?;
-        let reply = state.ask(None, Op::Sessions { all }).await?;
-        let Reply::Sessions(list) = reply else { return Ok(Value::Null) };
-        tell(&state, MessageType::INFO, in_words(&list, all));
+        let (list, words) = list(&state, all).await?;
+        tell_answer(&state, words);
         answer(list)
     })
+}
+
+/// The sessions, and the same in words.
+pub(super) async fn list(state: &State, all: bool) -> Result<(Vec<SessionInfo>, String)> {
+    match state.ask(None, Op::Sessions { all }).await? {
+        Reply::Sessions(list) => {
+            let words = in_words(&list, all);
+            Ok((list, words))
+        }
+        _ => Err(Error::internal_error()),
+    }
 }
 
 fn in_words(list: &[SessionInfo], all: bool) -> String {
@@ -71,7 +82,7 @@ fn in_words(list: &[SessionInfo], all: bool) -> String {
     words
 }
 
-pub(super) fn resume(state: Arc<State>, argument: Value) -> Answer {
+pub(super) fn resume(state: Arc<State>, argument: Value) -> CommandAnswer {
     Box::pin(async move {
         let wanted = "{ session? }: its number in the list, an id, or its start";
         let ResumeArgument { session } = read(argument, "session", wanted)?;
@@ -84,7 +95,7 @@ pub(super) fn resume(state: Arc<State>, argument: Value) -> Answer {
 }
 
 /// Takes turns back. What was done is told by the event.
-pub(super) fn rewind(state: Arc<State>, argument: Value) -> Answer {
+pub(super) fn rewind(state: Arc<State>, argument: Value) -> CommandAnswer {
     Box::pin(async move {
         let RewindArgument { turn } = read(argument, "", "{ turn?: number }")?;
         let last = || state.host.snapshot(None).turns.last().copied().unwrap_or_default();
@@ -94,7 +105,7 @@ pub(super) fn rewind(state: Arc<State>, argument: Value) -> Answer {
     })
 }
 
-pub(super) fn rename(state: Arc<State>, argument: Value) -> Answer {
+pub(super) fn rename(state: Arc<State>, argument: Value) -> CommandAnswer {
     Box::pin(async move {
         let RenameArgument { title, session } =
             read(argument, "title", "{ title, session? } or a title")?;
@@ -107,7 +118,7 @@ pub(super) fn rename(state: Arc<State>, argument: Value) -> Answer {
     })
 }
 
-pub(super) fn delete(state: Arc<State>, argument: Value) -> Answer {
+pub(super) fn delete(state: Arc<State>, argument: Value) -> CommandAnswer {
     Box::pin(async move {
         let wanted = "{ session, force?: true }: an id, or its start";
         let DeleteArgument { session, force } = read(argument, "session", wanted)?;
@@ -120,16 +131,17 @@ pub(super) fn delete(state: Arc<State>, argument: Value) -> Answer {
             0 => String::new(),
             waited => format!(" with what waited in it ({waited})"),
         };
-        tell(&state, MessageType::INFO, format!("{} is deleted{lost}.", named(&gone.title)));
+        tell_answer(&state, format!("{} is deleted{lost}.", named(&gone.title)));
         let SessionInfo { session, title, pending, .. } = gone;
         answer(DeletedSession { session, title, pending })
     })
 }
 
-pub(super) fn export(state: Arc<State>, argument: Value) -> Answer {
+pub(super) fn export(state: Arc<State>, argument: Value) -> CommandAnswer {
     Box::pin(async move {
-        let ExportArgument { session, path } = read(argument, "session", "{ session?, path? }")?;
-        let reply = state.ask(session, Op::Export(path)).await?;
+        let wanted = "{ session?, path?, member? }";
+        let ExportArgument { session, path, member } = read(argument, "session", wanted)?;
+        let reply = state.ask_of(session, member, Op::Export(path)).await?;
         let Reply::File(file) = reply else { return Ok(Value::Null) };
         show_file(&state, &file, format!("The session is in {file}"))
     })

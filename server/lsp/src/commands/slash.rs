@@ -1,7 +1,7 @@
-//! What is typed as a prompt and is a command: it does what the command of that name does, at once, and its words
+//! Prompts that are commands: each does at once the work of the command of that name. The words
 //! come as a message, for a client that can do nothing but prompt.
 
-use super::{review, sessions};
+use super::{review, sessions, team};
 use crate::convert::invalid;
 use crate::show::tell;
 use crate::state::State;
@@ -14,7 +14,7 @@ use tower_lsp::jsonrpc::Result;
 use tower_lsp::lsp_types::MessageType;
 
 /// Runs one. Its failure is said like its success: the answer goes nowhere in some clients.
-pub(super) async fn run(
+pub(crate) async fn run(
     state: Arc<State>,
     slash: std::result::Result<Slash, String>,
 ) -> Result<Value> {
@@ -70,6 +70,13 @@ async fn act(state: &Arc<State>, slash: Slash) -> Result<Option<String>> {
         }
         Slash::Todos => state.host.snapshot(None).todos.to_string(),
         Slash::Help => Slash::help(),
+        Slash::Status => super::status_and_words(state).await?.1,
+        Slash::Tasks(page) => {
+            return Ok(team::with_words(state, Op::Tasks { page }).await?.1);
+        }
+        Slash::Team(about) => return Ok(team::with_words(state, Op::Team(about)).await?.1),
+        Slash::Inbox => return Ok(team::with_words(state, Op::Inbox).await?.1),
+        Slash::Sessions => sessions::list(state, false).await?.1,
         // These say by themselves what they did.
         Slash::Compact(focus) => {
             return state.ask(None, Op::Compact(focus)).await.map(|_| None);
@@ -77,10 +84,6 @@ async fn act(state: &Arc<State>, slash: Slash) -> Result<Option<String>> {
         Slash::Next => return review::next(state, Value::Null).map(|_| None),
         Slash::Rewind(turn) => {
             return sessions::rewind(state.clone(), json!({ "turn": turn })).await.map(|_| None);
-        }
-        Slash::Status => return super::status(state.clone(), Value::Null).await.map(|_| None),
-        Slash::Sessions => {
-            return sessions::sessions(state.clone(), Value::Null).await.map(|_| None);
         }
         Slash::Resume(session) => {
             let argument = json!({ "session": session });
@@ -121,7 +124,8 @@ const NOTHING_WAITS: &str = "Nothing waits for review.";
 
 /// Answers the call that has waited longest.
 async fn answer(state: &Arc<State>, argument: Value, said: &str) -> Result<String> {
-    if state.host.snapshot(None).approvals.is_empty() {
+    let nobody_else = state.teammates.questions().is_empty();
+    if nobody_else && state.host.snapshot(None).approvals.is_empty() {
         return Ok("Nothing waits for your approval.".to_owned());
     }
     review::approve(state.clone(), argument).await?;

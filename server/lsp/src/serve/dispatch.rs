@@ -24,7 +24,7 @@ use super::parent;
 
 type ResponseSink = <ClientSocket as Loopback>::ResponseSink;
 
-/// What a handler ends with: its answer, or what it panicked with.
+/// End of a handler: its answer, or the payload of its panic.
 type Done = Result<Result<Option<Response>, ExitedError>, Box<dyn Any + Send>>;
 
 /// The service with its running handlers.
@@ -56,7 +56,7 @@ impl<S: LanguageServer + Documents> Dispatch<S> {
         }
     }
 
-    /// Whether a `shutdown` was accepted.
+    /// True if a `shutdown` was accepted.
     pub(super) fn after_shutdown(&self) -> bool {
         self.after_shutdown
     }
@@ -114,7 +114,7 @@ impl<S: LanguageServer + Documents> Dispatch<S> {
         }
     }
 
-    /// What a notification told is lost.
+    /// Tells the server of a notification whose content is lost.
     fn unread(&self, uri: Option<&str>) {
         if self.initialized.load(Ordering::Relaxed) && !self.after_shutdown {
             let server = self.service.inner();

@@ -1,7 +1,7 @@
 //! Documents: the four notifications about open documents, which come with every key and go a shorter way
 //! than all other messages: from the frame's bytes straight into their types, and to the server in one call.
 //!
-//! What they do is done when that call returns: there is no await in it behind which a later message could
+//! Their work is done when that call returns: there is no await in it behind which a later message could
 //! overtake an earlier one. When they are heeded is `dispatch`'s business.
 
 use serde::Deserialize;
@@ -86,11 +86,11 @@ impl DocumentNotification {
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Named {
-    text_document: Spelled,
+    text_document: DocumentUri,
 }
 
 #[derive(Deserialize)]
-struct Spelled {
+struct DocumentUri {
     uri: String,
 }
 

@@ -17,14 +17,14 @@ pub enum Reason {
 
 /// The end of serving.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct End {
+pub struct ServeEnd {
     /// Why.
     pub reason: Reason,
     /// True if the client had asked for a shutdown before.
     pub after_shutdown: bool,
 }
 
-impl End {
+impl ServeEnd {
     /// The exit code of the process: 0 after a `shutdown`, else 1 (LSP, `exit`), whatever the reason.
     #[must_use]
     pub fn exit_code(self) -> u8 {

@@ -5,7 +5,7 @@
 //! is one. What is inside a body is not this file's business.
 
 use super::header::{
-    BadFrame, FIELD, Field, Header, field_length, find_field, parse_header, starts_with_field,
+    BadFrame, FIELD, Field, FrameHeader, field_length, find_field, parse_header, starts_with_field,
 };
 use std::io::{self, Read};
 
@@ -45,15 +45,15 @@ impl<R: Read> Frames<R> {
                 return Ok(None);
             }
             let bad = match self.header()? {
-                Header::Ended => return Ok(None),
-                Header::Frame { end, length } => match usize::try_from(length) {
+                FrameHeader::Ended => return Ok(None),
+                FrameHeader::Frame { end, length } => match usize::try_from(length) {
                     Ok(length) if length <= self.max_body => {
                         self.start += end;
                         return self.body(length);
                     }
                     _ => BadFrame::TooLong { length, limit: self.max_body },
                 },
-                Header::Bad(bad) => bad,
+                FrameHeader::Bad(bad) => bad,
             };
             if self.lost {
                 // The search found a field that is no header: go on behind it.
@@ -125,14 +125,14 @@ impl<R: Read> Frames<R> {
     }
 
     /// Looks for a header at the start of what is unread.
-    fn header(&mut self) -> io::Result<Header> {
+    fn header(&mut self) -> io::Result<FrameHeader> {
         loop {
             // Line ends between two frames are nobody's: some clients end a body with one.
             let blank = self.unread().iter().take_while(|byte| matches!(byte, b'\r' | b'\n'));
             self.start += blank.count();
             match parse_header(self.unread(), self.max_header) {
                 Some(header) => return Ok(header),
-                None if !self.fill()? => return Ok(Header::Ended),
+                None if !self.fill()? => return Ok(FrameHeader::Ended),
                 None => {}
             }
         }

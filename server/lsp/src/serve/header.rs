@@ -22,7 +22,7 @@ pub(super) enum BadFrame {
 }
 
 /// The start of a frame.
-pub(super) enum Header {
+pub(super) enum FrameHeader {
     /// A header of `end` bytes, its empty line included.
     Frame {
         end: usize,
@@ -40,7 +40,7 @@ pub(super) enum Field {
 }
 
 /// The header at the start of `bytes`, or `None` when more bytes are needed to tell.
-pub(super) fn parse_header(bytes: &[u8], limit: usize) -> Option<Header> {
+pub(super) fn parse_header(bytes: &[u8], limit: usize) -> Option<FrameHeader> {
     let mut length = None;
     let mut at = 0;
     let within = bytes.get(..limit).unwrap_or(bytes);
@@ -52,17 +52,19 @@ pub(super) fn parse_header(bytes: &[u8], limit: usize) -> Option<Header> {
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         if line.is_empty() {
             return Some(match length {
-                Some(length) => Header::Frame { end: at, length },
-                None => Header::Bad(BadFrame::NoLength),
+                Some(length) => FrameHeader::Frame { end: at, length },
+                None => FrameHeader::Bad(BadFrame::NoLength),
             });
         }
         match field_length(line) {
             Field::Length(new) if length.is_none_or(|old| old == new) => length = Some(new),
             Field::Other => {}
-            Field::Length(_) | Field::Unusable => return Some(Header::Bad(BadFrame::NoLength)),
+            Field::Length(_) | Field::Unusable => {
+                return Some(FrameHeader::Bad(BadFrame::NoLength));
+            }
         }
     }
-    (bytes.len() >= limit).then_some(Header::Bad(BadFrame::EndlessHeader { limit }))
+    (bytes.len() >= limit).then_some(FrameHeader::Bad(BadFrame::EndlessHeader { limit }))
 }
 
 /// Reads of a header line what it says of the length.

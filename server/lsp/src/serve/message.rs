@@ -30,16 +30,16 @@ pub(super) enum Incoming {
     Refused(Response),
 }
 
-/// What is known of a notification about a document that can't be read.
+/// Facts about a notification of a document that can't be read.
 #[derive(Debug)]
 pub(super) struct Unread {
     /// The document, if that can be read.
     pub(super) uri: Option<String>,
     /// True if it may have told of a document's text.
     pub(super) of_text: bool,
-    /// What is wrong with it.
+    /// Error of the reader.
     pub(super) why: serde_json::Error,
-    /// What is to be sent back: where it is no message at all. A notification can't be answered.
+    /// Answer to send back, if the message is none at all. A notification can't be answered.
     pub(super) refusal: Option<Response>,
 }
 
@@ -75,7 +75,7 @@ pub(super) fn error_reply(id: Id, code: ErrorCode, words: impl Into<String>) -> 
 
 /// All that a request, a notification or a response can have. Unknown members are ignored, as LSP asks.
 #[derive(Deserialize)]
-struct Parts<'a> {
+struct MessageFields<'a> {
     jsonrpc: Option<&'a str>,
     method: Option<String>,
     #[serde(default, borrow, deserialize_with = "present")]
@@ -99,20 +99,20 @@ fn parse(text: &str) -> serde_json::Result<Incoming> {
         let batch = "one JSON object a message is expected; LSP has no batches";
         return Ok(Incoming::Refused(refusal(ErrorCode::InvalidRequest, batch.into())));
     }
-    serde_json::from_str::<Parts>(text)?.into_incoming()
+    serde_json::from_str::<MessageFields>(text)?.into_incoming()
 }
 
-impl Parts<'_> {
+impl MessageFields<'_> {
     fn into_incoming(self) -> serde_json::Result<Incoming> {
         let refuse = |id: Option<Id>, words: &str| {
             let id = id.unwrap_or(Id::Null);
             Incoming::Refused(error_reply(id, ErrorCode::InvalidRequest, words))
         };
         Ok(match self {
-            Parts { jsonrpc, method: Some(_), id, .. } if jsonrpc != Some("2.0") => {
+            MessageFields { jsonrpc, method: Some(_), id, .. } if jsonrpc != Some("2.0") => {
                 refuse(id, "the request lacks `\"jsonrpc\": \"2.0\"`")
             }
-            Parts { method: Some(method), params, id: None, .. }
+            MessageFields { method: Some(method), params, id: None, .. }
                 if let Some(document) = DocumentNotification::read(&method, params) =>
             {
                 match document {
@@ -126,7 +126,7 @@ impl Parts<'_> {
                     Ok(document) => Incoming::Document(document),
                 }
             }
-            Parts { method: Some(method), params, id, .. } => {
+            MessageFields { method: Some(method), params, id, .. } => {
                 let mut request = Request::build(method);
                 if let Some(params) = params {
                     request = request.params(serde_json::from_str::<Value>(params.get())?);
@@ -137,10 +137,10 @@ impl Parts<'_> {
                 Incoming::Request(request.finish())
             }
             // Some clients send both members, one of them null.
-            Parts { id: Some(id), error: Some(error), .. } => {
+            MessageFields { id: Some(id), error: Some(error), .. } => {
                 Incoming::Response(Response::from_error(id, client_error(error)))
             }
-            Parts { id: Some(id), result: Some(result), .. } => {
+            MessageFields { id: Some(id), result: Some(result), .. } => {
                 Incoming::Response(Response::from_ok(id, result))
             }
             // Without a method the id may be one of ours; sent back it could be taken for one of theirs.

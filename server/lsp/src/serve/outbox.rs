@@ -45,7 +45,7 @@ struct Queue {
     closed: bool,
 }
 
-enum Next {
+enum NextMessage {
     Frame(Vec<u8>),
     Request(Request),
 }
@@ -116,7 +116,7 @@ impl Outbox {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    async fn next(&self) -> Option<Next> {
+    async fn next(&self) -> Option<NextMessage> {
         future::poll_fn(|context| self.lock().poll_next(context)).await
     }
 
@@ -140,16 +140,16 @@ impl Outbox {
 }
 
 impl Queue {
-    fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Next>> {
+    fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<NextMessage>> {
         if let Some(frame) = self.frames.pop_front() {
             self.bytes -= frame.len();
-            return Poll::Ready(Some(Next::Frame(frame)));
+            return Poll::Ready(Some(NextMessage::Frame(frame)));
         }
         if self.closed {
             return Poll::Ready(None);
         }
         if let Poll::Ready(Some(request)) = self.requests.poll_next_unpin(context) {
-            return Poll::Ready(Some(Next::Request(request)));
+            return Poll::Ready(Some(NextMessage::Request(request)));
         }
         self.waker = Some(context.waker().clone());
         Poll::Pending
@@ -181,11 +181,11 @@ impl Queue {
     }
 }
 
-impl Next {
+impl NextMessage {
     fn append_to(self, batch: &mut Vec<u8>) {
         match self {
-            Next::Frame(frame) => batch.extend_from_slice(&frame),
-            Next::Request(request) => batch.extend_from_slice(&frame(&request)),
+            NextMessage::Frame(frame) => batch.extend_from_slice(&frame),
+            NextMessage::Request(request) => batch.extend_from_slice(&frame(&request)),
         }
     }
 }

@@ -1,11 +1,11 @@
 //! Events of subagents: what one calls is progress of the turn, and what it asks is asked like the session's own.
 
-use super::Shown;
+use super::ShowState;
 use crate::state::State;
 use ropewalk_protocol::{Event, Level, ThreadState};
 use std::sync::Arc;
 
-impl Shown {
+impl ShowState {
     /// Shows an event of a subagent: what it calls is progress of the turn.
     pub(super) async fn take_of_thread(
         &mut self,
@@ -21,7 +21,7 @@ impl Shown {
             Event::Thread { .. } => drop(self.threads.remove(&thread)),
             Event::ToolCall { tool, title, .. } => {
                 let agent = self.threads.get(&thread).map_or("", String::as_str);
-                self.report(state, format!("{agent}: {tool} {title}")).await;
+                self.progress.report(state, &format!("{agent}: {tool} {title}")).await;
             }
             event @ (Event::ApprovalRequested { .. }
             | Event::ApprovalResolved { .. }

@@ -1,16 +1,17 @@
 //! Words on the screen, for people: what waits, how a turn ended, how something is answered in this editor.
 
-use ropewalk_host::ReviewSnapshot;
+use ropewalk_host::SessionSnapshot;
 use ropewalk_host::words::count;
-use ropewalk_protocol::{StopReason, Tokens};
-use ropewalk_workspace::{DocId, Habits, HunkState};
+use ropewalk_protocol::{Approval, HunkMember, StopReason, Tokens};
+use ropewalk_workspace::{DocId, Habits};
 use std::collections::HashSet;
 
 /// How code actions are reached, by the start of a client's name as [`Habits`] has it.
 const CODE_ACTIONS: &[(&str, &str)] =
     &[("neovim", "gra"), ("emacs", "M-x eglot-code-actions"), ("helix", "space a")];
 
-fn code_actions(habits: &Habits) -> Option<&'static str> {
+/// The keys by which this editor offers code actions, where that is known.
+pub(crate) fn code_actions(habits: &Habits) -> Option<&'static str> {
     let own = CODE_ACTIONS.iter().find(|(name, _)| *name == habits.name);
     own.map(|(_, keys)| *keys)
 }
@@ -45,17 +46,27 @@ pub(crate) fn lines_changed(diff: &str) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join(" "))
 }
 
-/// What waits for the user's review.
+/// The members of the team whose work a change is: `task #3, alice`. None for the session's own.
+pub(crate) fn made_by(members: &[HunkMember]) -> Option<String> {
+    let made = members.iter().map(|HunkMember { member, task }| match task {
+        Some(task) => format!("task #{task}, {member}"),
+        None => member.clone(),
+    });
+    let made: Vec<String> = made.collect();
+    (!made.is_empty()).then(|| made.join(" and "))
+}
+
+/// Counts of the changes that wait for the user's review.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Waiting {
+pub(crate) struct ReviewCounts {
     changes: usize,
     files: usize,
 }
 
-impl Waiting {
-    /// Of a session's hunks, without those that are on their way to the editor. None when nothing waits.
-    pub(crate) fn of(review: &ReviewSnapshot) -> Option<Self> {
-        let waiting = review.hunks().filter(|hunk| hunk.state == HunkState::Pending);
+impl ReviewCounts {
+    /// Of a session. None when nothing waits.
+    pub(crate) fn of(snapshot: &SessionSnapshot) -> Option<Self> {
+        let waiting = snapshot.waiting();
         let files: HashSet<&DocId> = waiting.clone().map(|hunk| &hunk.doc).collect();
         let changes = waiting.count();
         (changes > 0).then_some(Self { changes, files: files.len() })
@@ -83,10 +94,20 @@ impl Waiting {
 }
 
 /// The end of a turn: `Done · 33k tokens in, 594 out · 3 changes in 2 files wait for review`.
-pub(super) fn turn_end(stop: StopReason, used: Option<Tokens>, waiting: Option<Waiting>) -> String {
+pub(super) fn turn_end(
+    stop: StopReason,
+    used: Option<Tokens>,
+    waiting: Option<ReviewCounts>,
+) -> String {
     let used = used.filter(|used| !used.is_nothing()).map(|used| used.in_short());
-    let parts = [Some(stop.in_words().to_owned()), used, waiting.map(Waiting::in_words)];
+    let parts = [Some(stop.in_words().to_owned()), used, waiting.map(ReviewCounts::in_words)];
     parts.into_iter().flatten().collect::<Vec<_>>().join(" · ")
+}
+
+/// Words for who asks: a teammate by its name, and in brackets the subagent.
+pub(crate) fn asker(asked: &Approval, member: Option<&str>) -> String {
+    let of = asked.agent.as_ref().map(|agent| format!(" ({agent})")).unwrap_or_default();
+    format!("{}{of}", member.unwrap_or("Ropewalk"))
 }
 
 #[cfg(test)]
@@ -95,7 +116,7 @@ mod tests {
 
     #[test]
     fn what_waits_is_counted() {
-        let waiting = |changes, files| Waiting { changes, files };
+        let waiting = |changes, files| ReviewCounts { changes, files };
         for (waits, words) in [
             (waiting(1, 1), "1 change waits for review"),
             (waiting(2, 1), "2 changes in 1 file wait for review"),
@@ -103,9 +124,18 @@ mod tests {
         ] {
             assert_eq!(waits.in_words(), words);
         }
-        assert_eq!(Waiting::of(&ReviewSnapshot::default()), None);
+        assert_eq!(ReviewCounts::of(&SessionSnapshot::default()), None);
         let end = turn_end(StopReason::EndTurn, None, Some(waiting(3, 2)));
         assert_eq!(end, "Done · 3 changes in 2 files wait for review");
+    }
+
+    #[test]
+    fn a_change_of_teammates_names_them_with_their_tasks() {
+        let of = |member: &str, task| HunkMember { member: member.to_owned(), task };
+        assert_eq!(made_by(&[]), None);
+        assert_eq!(made_by(&[of("alice", Some(3))]).as_deref(), Some("task #3, alice"));
+        let two = [of("alice", Some(3)), of("bob", None)];
+        assert_eq!(made_by(&two).as_deref(), Some("task #3, alice and bob"));
     }
 
     #[test]

@@ -120,7 +120,7 @@ async fn bad_params_are_dropped_without_an_answer() {
         assert_eq!(uri.as_deref(), expected, "{at}");
     }
     assert_eq!(told.len(), count);
-    // What is no JSON is refused like any other message that is none.
+    // A message that is no JSON is refused like any other that is none.
     let deep = good.to_string().replace(r#""lost""#, &"[".repeat(100_000));
     for broken in [deep, good.to_string().replace("lost", r"\ux"), "{}{}".to_owned()] {
         editor.send_bytes(frame_of(&broken));

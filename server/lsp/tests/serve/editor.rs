@@ -4,7 +4,7 @@ use std::io::{self, BufRead, BufReader, PipeWriter, Read, Write};
 use std::sync::Arc;
 use std::time::Duration;
 
-use ropewalk_lsp::serve::{End, Reason, ServeOptions, serve};
+use ropewalk_lsp::serve::{Reason, ServeEnd, ServeOptions, serve};
 use serde_json::{Value, json};
 use tokio::sync::{Semaphore, mpsc};
 use tokio::task::JoinHandle;
@@ -20,7 +20,7 @@ pub(crate) const GUARD: Duration = Duration::from_secs(60);
 pub(crate) struct Editor {
     pub(crate) to_server: Option<PipeWriter>,
     from_server: mpsc::UnboundedReceiver<Value>,
-    serving: JoinHandle<io::Result<End>>,
+    serving: JoinHandle<io::Result<ServeEnd>>,
     pub(crate) shared: Arc<Shared>,
     pub(crate) waiting: mpsc::UnboundedReceiver<String>,
     pub(crate) gate: Arc<Semaphore>,

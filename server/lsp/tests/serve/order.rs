@@ -38,7 +38,7 @@ async fn a_whole_start_in_one_write_works() {
         start.extend(frame(&message));
     }
     editor.send_bytes(start);
-    // What `initialized` sends may not come before the answer to `initialize`.
+    // Messages from `initialized` may not come before the answer to `initialize`.
     assert!(editor.next().await["result"]["capabilities"].is_object());
     assert_eq!(editor.answer(json!("text")).await["result"], "all at once");
 }

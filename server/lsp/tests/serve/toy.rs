@@ -19,7 +19,7 @@ impl<'de> serde::Deserialize<'de> for Bomb {
     }
 }
 
-/// What a test sees and steers of the toy.
+/// State of the toy that a test sees and steers.
 #[derive(Default)]
 pub(crate) struct Shared {
     /// The one document, ASCII in one line but where a test says otherwise.

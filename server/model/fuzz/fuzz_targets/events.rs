@@ -1,4 +1,4 @@
-//! What the target of event streams does: read one whole and in pieces.
+//! Target of event streams: reads one whole and in pieces.
 
 use ropewalk_model::sse::SseParser;
 

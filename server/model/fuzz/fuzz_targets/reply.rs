@@ -1,4 +1,4 @@
-//! What the targets of all protocols do: read a reply whole and in pieces, and keep what may stay.
+//! Targets of all protocols: they read a reply whole and in pieces, and keep what may stay.
 
 use ropewalk_model::{
     Delta, Http, Model, ModelError, Protocol, ReplyBuilder, ServerConfig, ServerModel,

@@ -5,9 +5,9 @@
 //! be read leaves a hole in the reply, which is cut then. Nothing is checked against a schema.
 
 use crate::{
-    Delta, ModelError, StopReason,
+    Delta, ModelError, ModelStop,
     blocks::Blocks,
-    call_ids::CallIds,
+    call_ids::UniqueCallIds,
     lenient::{Raw, maybe, place, string, tokens},
     log,
     reader::{Decode, hole},
@@ -26,20 +26,20 @@ use std::{
 const BRINGING: [&str; 2] = ["\"content_block_", "\"message_delta\""];
 
 #[derive(Deserialize)]
-struct Event<'a> {
+struct AnthropicEvent<'a> {
     #[serde(rename = "type", borrow)]
     kind: Cow<'a, str>,
     #[serde(default, deserialize_with = "index")]
     index: u32,
-    // What is large lies elsewhere: reading moves an event more than once.
+    // Large parts lie elsewhere: reading moves an event more than once.
     #[serde(borrow)]
     delta: Option<Box<EventDelta<'a>>>,
     #[serde(borrow)]
     content_block: Option<Box<StartBlock<'a>>>,
     #[serde(default, deserialize_with = "maybe")]
-    message: Option<Box<Start>>,
+    message: Option<Box<BlockStart>>,
     #[serde(default, deserialize_with = "maybe")]
-    usage: Option<Box<WireUsage>>,
+    usage: Option<Box<AnthropicUsage>>,
 }
 
 #[derive(Deserialize)]
@@ -80,15 +80,15 @@ struct StartBlock<'a> {
 }
 
 #[derive(Deserialize)]
-struct Start {
+struct BlockStart {
     #[serde(default, deserialize_with = "maybe")]
     id: Option<String>,
     #[serde(default, deserialize_with = "maybe")]
-    usage: Option<Box<WireUsage>>,
+    usage: Option<Box<AnthropicUsage>>,
 }
 
 #[derive(Deserialize)]
-struct WireUsage {
+struct AnthropicUsage {
     #[serde(default, deserialize_with = "tokens")]
     input_tokens: Option<u64>,
     #[serde(default, deserialize_with = "tokens")]
@@ -100,22 +100,22 @@ struct WireUsage {
 }
 
 /// Decodes one reply.
-pub(super) struct Decoder {
+pub(super) struct AnthropicDecoder {
     model: String,
     usage: Usage,
-    stop_reason: Option<StopReason>,
-    calls: CallIds,
+    stop_reason: Option<ModelStop>,
+    calls: UniqueCallIds,
     blocks: Blocks,
-    /// What has begun where, as the start said: the same start again begins nothing.
+    /// Blocks that have begun, by place and start: the same start again begins nothing.
     started: BTreeSet<(u32, String)>,
     /// The latest block of each index.
-    places: BTreeMap<u32, Place>,
+    places: BTreeMap<u32, OpenBlock>,
     begun: bool,
 }
 
 /// A block that has begun.
-struct Place {
-    kind: Kind,
+struct OpenBlock {
+    kind: BlockKind,
     /// True if it has ended, and has not gone on since.
     has_ended: bool,
     /// Arguments that came whole with the start of a call; they count if no others follow.
@@ -124,7 +124,7 @@ struct Place {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum BlockKind {
     Text,
     Thinking,
     Redacted,
@@ -133,9 +133,9 @@ enum Kind {
     Other,
 }
 
-impl Place {
-    fn new(kind: Kind) -> Place {
-        Place { kind, has_ended: false, whole_input: None, surrogates: Surrogates::default() }
+impl OpenBlock {
+    fn new(kind: BlockKind) -> OpenBlock {
+        OpenBlock { kind, has_ended: false, whole_input: None, surrogates: Surrogates::default() }
     }
 
     /// No more arguments come.
@@ -159,13 +159,13 @@ impl Place {
     }
 }
 
-impl Decoder {
-    pub(super) fn new(model: &str) -> Decoder {
-        Decoder {
+impl AnthropicDecoder {
+    pub(super) fn new(model: &str) -> AnthropicDecoder {
+        AnthropicDecoder {
             model: model.to_owned(),
             usage: Usage::default(),
             stop_reason: None,
-            calls: CallIds::default(),
+            calls: UniqueCallIds::default(),
             blocks: Blocks::default(),
             started: BTreeSet::new(),
             places: BTreeMap::new(),
@@ -175,7 +175,7 @@ impl Decoder {
 
     fn take(
         &mut self,
-        event: Event<'_>,
+        event: AnthropicEvent<'_>,
         data: &str,
         out: &mut VecDeque<Delta>,
     ) -> Result<bool, ModelError> {
@@ -221,7 +221,7 @@ impl Decoder {
                     place.settle(*index, out);
                 }
                 let by_content =
-                    if self.calls.is_empty() { StopReason::EndTurn } else { StopReason::ToolUse };
+                    if self.calls.is_empty() { ModelStop::EndTurn } else { ModelStop::ToolUse };
                 out.push_back(Delta::Stop(self.stop_reason.take().unwrap_or(by_content)));
                 return Ok(true);
             }
@@ -241,10 +241,10 @@ impl Decoder {
     }
 
     /// A block begins at an index; the one that was there gets no more.
-    fn begin(&mut self, index: u32, kind: Kind, out: &mut VecDeque<Delta>) -> &mut Place {
-        let place = self.places.entry(index).or_insert_with(|| Place::new(kind));
+    fn begin(&mut self, index: u32, kind: BlockKind, out: &mut VecDeque<Delta>) -> &mut OpenBlock {
+        let place = self.places.entry(index).or_insert_with(|| OpenBlock::new(kind));
         place.settle(index, out);
-        *place = Place::new(kind);
+        *place = OpenBlock::new(kind);
         place
     }
 
@@ -260,22 +260,22 @@ impl Decoder {
         }
         match &*block.kind {
             "text" => {
-                let place = self.begin(index, Kind::Text, out);
+                let place = self.begin(index, BlockKind::Text, out);
                 place.say(block.text, out, |text| Delta::Text { index, text });
             }
             "thinking" => {
-                let place = self.begin(index, Kind::Thinking, out);
+                let place = self.begin(index, BlockKind::Thinking, out);
                 place.say(block.thinking, out, |text| Delta::Thinking { index, text });
                 place.say(block.signature, out, |signature| Delta::Signature { index, signature });
             }
             "redacted_thinking" => {
-                let place = self.begin(index, Kind::Redacted, out);
+                let place = self.begin(index, BlockKind::Redacted, out);
                 place.say(block.data, out, |data| Delta::RedactedThinking { index, data });
             }
             "tool_use" => {
                 let id = self.calls.unique(block.id.and_then(string).unwrap_or_default(), number);
                 let name = block.name.and_then(string).unwrap_or_default();
-                let place = self.begin(index, Kind::Call, out);
+                let place = self.begin(index, BlockKind::Call, out);
                 let input = block.input.map(RawValue::get).unwrap_or_default();
                 let placeholder = matches!(input, "" | "{}" | "null" | "\"\"");
                 place.whole_input = (!placeholder).then(|| input.to_owned());
@@ -283,7 +283,7 @@ impl Decoder {
             }
             other => {
                 log::unknown("block", other);
-                self.begin(index, Kind::Other, out);
+                self.begin(index, BlockKind::Other, out);
             }
         }
     }
@@ -295,15 +295,18 @@ impl Decoder {
         delta: &EventDelta<'_>,
         out: &mut VecDeque<Delta>,
     ) -> Result<(), ModelError> {
-        let (kind, words, say): (Kind, Raw<'_>, fn(u32, String) -> Delta) = match &*delta.kind {
-            "text_delta" => (Kind::Text, delta.text, |index, text| Delta::Text { index, text }),
-            "input_json_delta" => (Kind::Call, delta.partial_json, |index, partial_json| {
+        let (kind, words, say): (BlockKind, Raw<'_>, fn(u32, String) -> Delta) = match &*delta.kind
+        {
+            "text_delta" => {
+                (BlockKind::Text, delta.text, |index, text| Delta::Text { index, text })
+            }
+            "input_json_delta" => (BlockKind::Call, delta.partial_json, |index, partial_json| {
                 Delta::ToolInput { index, partial_json }
             }),
             "thinking_delta" => {
-                (Kind::Thinking, delta.thinking, |index, text| Delta::Thinking { index, text })
+                (BlockKind::Thinking, delta.thinking, |index, text| Delta::Thinking { index, text })
             }
-            "signature_delta" => (Kind::Thinking, delta.signature, |index, signature| {
+            "signature_delta" => (BlockKind::Thinking, delta.signature, |index, signature| {
                 Delta::Signature { index, signature }
             }),
             other => {
@@ -316,10 +319,12 @@ impl Decoder {
         }
         let place = match self.places.get_mut(&index) {
             Some(place) if place.kind == kind => place,
-            // What is known and left out may have an input too.
-            Some(place) if kind == Kind::Call && place.kind == Kind::Other => return Ok(()),
+            // A known block that is left out may have an input too.
+            Some(place) if kind == BlockKind::Call && place.kind == BlockKind::Other => {
+                return Ok(());
+            }
             // A call without a start has no name, and so cannot begin: its start was lost.
-            _ if kind == Kind::Call => return Err(hole()),
+            _ if kind == BlockKind::Call => return Err(hole()),
             _ => {
                 self.blocks.begin()?;
                 self.begin(index, kind, out)
@@ -332,7 +337,7 @@ impl Decoder {
     }
 
     /// Each report replaces what an earlier one said of the same number.
-    fn count(&mut self, report: Option<Box<WireUsage>>, out: &mut VecDeque<Delta>) {
+    fn count(&mut self, report: Option<Box<AnthropicUsage>>, out: &mut VecDeque<Delta>) {
         let Some(report) = report else { return };
         let numbers = [
             (&mut self.usage.input, report.input_tokens),
@@ -347,9 +352,9 @@ impl Decoder {
     }
 }
 
-impl Decode for Decoder {
+impl Decode for AnthropicDecoder {
     fn event(&mut self, data: &str, out: &mut VecDeque<Delta>) -> Result<bool, ModelError> {
-        match serde_json::from_str::<Event<'_>>(data) {
+        match serde_json::from_str::<AnthropicEvent<'_>>(data) {
             Ok(event) => self.take(event, data, out),
             Err(error) => {
                 log::garbage(&error, data);
@@ -372,14 +377,14 @@ fn index<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u32, D::Error> {
     place(deserializer)?.ok_or_else(|| D::Error::custom("no index"))
 }
 
-fn stop_reason(word: String) -> StopReason {
+fn stop_reason(word: String) -> ModelStop {
     match word.as_str() {
-        "end_turn" => StopReason::EndTurn,
-        "tool_use" => StopReason::ToolUse,
-        "max_tokens" => StopReason::MaxTokens,
-        "stop_sequence" => StopReason::StopSequence,
-        "pause_turn" => StopReason::PauseTurn,
-        "refusal" => StopReason::Refusal,
-        word => StopReason::named(word),
+        "end_turn" => ModelStop::EndTurn,
+        "tool_use" => ModelStop::ToolUse,
+        "max_tokens" => ModelStop::MaxTokens,
+        "stop_sequence" => ModelStop::StopSequence,
+        "pause_turn" => ModelStop::PauseTurn,
+        "refusal" => ModelStop::Refusal,
+        word => ModelStop::named(word),
     }
 }

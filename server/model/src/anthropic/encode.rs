@@ -4,7 +4,7 @@
 //! file itself writes a message, and on nothing else.
 
 use crate::{
-    Block, Message, Piece, Prelude, Request, Role, ToolInput, ToolSpec,
+    Block, Message, ModelRequest, Piece, Prelude, Role, ToolDeclaration, ToolInput,
     thinking::{has_budget, must_be_asked_for_words, tokens},
 };
 use ropewalk_protocol::{Content, Thinking};
@@ -43,10 +43,10 @@ enum WireBlock<'a> {
         text: Cow<'a, str>,
     },
     Image {
-        source: Source<'a>,
+        source: ImageSource<'a>,
     },
     Document {
-        source: Source<'a>,
+        source: ImageSource<'a>,
         title: &'a str,
     },
     Thinking {
@@ -73,7 +73,7 @@ enum WireBlock<'a> {
 
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-enum Source<'a> {
+enum ImageSource<'a> {
     Base64 { media_type: &'a str, data: &'a str },
     Text { media_type: &'static str, data: &'a str },
 }
@@ -95,7 +95,7 @@ enum WireInput<'a> {
 }
 
 #[derive(Serialize)]
-struct WireTool<'a> {
+struct AnthropicTool<'a> {
     name: &'a str,
     description: &'a str,
     input_schema: &'a Value,
@@ -143,12 +143,12 @@ fn text(text: &str) -> WireBlock<'_> {
 fn shown(content: &Content, documents: bool) -> WireBlock<'_> {
     match content {
         Content::Image { mime, data } => {
-            WireBlock::Image { source: Source::Base64 { media_type: mime, data } }
+            WireBlock::Image { source: ImageSource::Base64 { media_type: mime, data } }
         }
         Content::Resource { uri, text: data, .. }
             if documents && !data.trim().is_empty() && uri.len() <= LONGEST_TITLE =>
         {
-            let source = Source::Text { media_type: "text/plain", data };
+            let source = ImageSource::Text { media_type: "text/plain", data };
             WireBlock::Document { source, title: uri }
         }
         content => WireBlock::Text { text: content.in_words() },
@@ -169,7 +169,7 @@ fn result(content: &[Content], documents: bool) -> Option<WireResult<'_>> {
 
 /// System prompt and tools as members of the request's object, each with a comma behind it. They
 /// carry their two cache markers from the start, since those never move.
-pub(super) fn prelude(system: &str, tools: &[ToolSpec]) -> Prelude {
+pub(super) fn prelude(system: &str, tools: &[ToolDeclaration]) -> Prelude {
     let mut text = String::new();
     if !system.trim().is_empty() {
         text.push_str(r#""system":["#);
@@ -188,13 +188,13 @@ pub(super) fn prelude(system: &str, tools: &[ToolSpec]) -> Prelude {
     Prelude::new(text)
 }
 
-fn wire_tool(tool: &ToolSpec) -> WireTool<'_> {
-    let ToolSpec { name, description, input_schema } = tool;
-    WireTool { name, description, input_schema }
+fn wire_tool(tool: &ToolDeclaration) -> AnthropicTool<'_> {
+    let ToolDeclaration { name, description, input_schema } = tool;
+    AnthropicTool { name, description, input_schema }
 }
 
-/// What asks for this much thinking, with a comma behind it; or nothing.
-fn thinking(model: &str, level: Thinking, request: &Request) -> String {
+/// The request's part that asks for this much thinking, with a comma behind it; or nothing.
+fn thinking(model: &str, level: Thinking, request: &ModelRequest) -> String {
     if !has_budget(model) {
         let words = if must_be_asked_for_words(model) { r#","display":"summarized""# } else { "" };
         return format!(
@@ -219,7 +219,7 @@ fn may_think(pieces: &[Piece]) -> bool {
 }
 
 /// The whole body. Costs a copy of its bytes.
-pub(super) fn request(model: &str, level: Option<Thinking>, request: &Request) -> Vec<u8> {
+pub(super) fn request(model: &str, level: Option<Thinking>, request: &ModelRequest) -> Vec<u8> {
     let max_tokens = request.max_tokens;
     let thinking = level.map(|level| thinking(model, level, request)).unwrap_or_default();
     let head =

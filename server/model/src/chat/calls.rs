@@ -10,11 +10,11 @@ use std::collections::VecDeque;
 /// See the module.
 #[derive(Default)]
 pub(super) struct Calls {
-    calls: Vec<Call>,
+    calls: Vec<ChatCall>,
 }
 
 /// One delta of a call.
-pub(super) struct Part<'a> {
+pub(super) struct CallDelta<'a> {
     pub(super) index: Option<u32>,
     pub(super) id: String,
     pub(super) name: String,
@@ -22,11 +22,11 @@ pub(super) struct Part<'a> {
     pub(super) arguments: &'a str,
 }
 
-struct Call {
+struct ChatCall {
     index: Option<u32>,
-    /// What the server calls it, which may be empty or another's.
+    /// The server's id for it, which may be empty or another's.
     named: String,
-    /// What it is called here; empty until it begins.
+    /// Our id for it; empty until it begins.
     id: String,
     block: u32,
     name: String,
@@ -57,7 +57,7 @@ impl Calls {
     /// [`ModelError::TooLarge`] for blocks without number.
     pub(super) fn take(
         &mut self,
-        part: Part<'_>,
+        part: CallDelta<'_>,
         blocks: &mut Blocks,
         out: &mut VecDeque<Delta>,
     ) -> Result<usize, ModelError> {
@@ -74,7 +74,7 @@ impl Calls {
         let at = match found {
             Some(at) => at,
             None => {
-                self.calls.push(Call::new(part.index, blocks.begin()?));
+                self.calls.push(ChatCall::new(part.index, blocks.begin()?));
                 self.calls.len().saturating_sub(1)
             }
         };
@@ -102,9 +102,9 @@ impl Calls {
     }
 }
 
-impl Call {
-    fn new(index: Option<u32>, block: u32) -> Call {
-        Call {
+impl ChatCall {
+    fn new(index: Option<u32>, block: u32) -> ChatCall {
+        ChatCall {
             index,
             named: String::new(),
             id: String::new(),
@@ -117,7 +117,7 @@ impl Call {
     }
 
     /// True if this delta begins another call.
-    fn is_over(&self, part: &Part<'_>) -> bool {
+    fn is_over(&self, part: &CallDelta<'_>) -> bool {
         let other_name = part.name != self.name;
         if part.name.is_empty() || self.name.is_empty() {
             false

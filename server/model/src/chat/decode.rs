@@ -8,11 +8,11 @@
 mod wire;
 
 use super::{
-    calls::{Calls, Part},
+    calls::{CallDelta, Calls},
     sealed::Sealed,
 };
 use crate::{
-    Delta, ModelError, StopReason,
+    Delta, ModelError, ModelStop,
     blocks::Blocks,
     lenient::{number_in, string},
     log,
@@ -23,20 +23,20 @@ use crate::{
 use ropewalk_protocol::Usage;
 use serde_json::{Value, value::RawValue};
 use std::collections::VecDeque;
-use wire::{Change, Choices, Chunk, Details, Function, WireUsage};
+use wire::{ChatDelta, ChatUsage, Choices, Chunk, Details, Function};
 
-/// What servers say of the end. An empty word is none.
-const FINISHES: &[(&str, StopReason)] = &[
-    ("stop", StopReason::EndTurn),
-    ("eos", StopReason::EndTurn),
-    ("tool_calls", StopReason::ToolUse),
-    ("function_call", StopReason::ToolUse),
-    ("length", StopReason::MaxTokens),
-    ("content_filter", StopReason::Refusal),
+/// Words of servers for the end. An empty word is none.
+const FINISHES: &[(&str, ModelStop)] = &[
+    ("stop", ModelStop::EndTurn),
+    ("eos", ModelStop::EndTurn),
+    ("tool_calls", ModelStop::ToolUse),
+    ("function_call", ModelStop::ToolUse),
+    ("length", ModelStop::MaxTokens),
+    ("content_filter", ModelStop::Refusal),
 ];
 
 /// Decodes one reply.
-pub(super) struct Decoder {
+pub(super) struct ChatDecoder {
     model: String,
     /// The block that grows, and whether it is thinking.
     open: Option<(u32, bool)>,
@@ -48,14 +48,14 @@ pub(super) struct Decoder {
     /// Of the words, and of the thoughts.
     surrogates: [Surrogates; 2],
     usage: Usage,
-    finish: Option<StopReason>,
+    finish: Option<ModelStop>,
     refused: bool,
     begun: bool,
 }
 
-impl Decoder {
-    pub(super) fn new(model: &str) -> Decoder {
-        Decoder {
+impl ChatDecoder {
+    pub(super) fn new(model: &str) -> ChatDecoder {
+        ChatDecoder {
             model: model.to_owned(),
             open: None,
             blocks: Blocks::default(),
@@ -104,7 +104,11 @@ impl Decoder {
         Ok(())
     }
 
-    fn change(&mut self, change: Change<'_>, out: &mut VecDeque<Delta>) -> Result<(), ModelError> {
+    fn change(
+        &mut self,
+        change: ChatDelta<'_>,
+        out: &mut VecDeque<Delta>,
+    ) -> Result<(), ModelError> {
         for thoughts in [change.reasoning_content, change.reasoning] {
             let Some(raw) = thoughts else { continue };
             if let Some(text) = self.words(raw, true, out)? {
@@ -217,7 +221,7 @@ impl Decoder {
         self.close(out);
         let name = function.name.and_then(string).unwrap_or_default();
         let arguments = function.arguments.map(RawValue::get).unwrap_or_default();
-        self.calls.take(Part { index, id, name, arguments }, &mut self.blocks, out)
+        self.calls.take(CallDelta { index, id, name, arguments }, &mut self.blocks, out)
     }
 
     fn finish(&mut self, word: String) -> Result<(), ModelError> {
@@ -234,7 +238,7 @@ impl Decoder {
             word => {
                 let known = FINISHES.iter().find(|(known, _)| *known == word);
                 self.finish = Some(
-                    known.map_or_else(|| StopReason::named(word), |(_, reason)| reason.clone()),
+                    known.map_or_else(|| ModelStop::named(word), |(_, reason)| reason.clone()),
                 );
             }
         }
@@ -243,7 +247,7 @@ impl Decoder {
 
     /// Each report replaces the one before.
     fn count(&mut self, usage: &RawValue, out: &mut VecDeque<Delta>) {
-        let Ok(usage) = serde_json::from_str::<WireUsage>(usage.get()) else { return };
+        let Ok(usage) = serde_json::from_str::<ChatUsage>(usage.get()) else { return };
         if usage.prompt_tokens.is_none() && usage.completion_tokens.is_none() {
             return;
         }
@@ -266,12 +270,12 @@ impl Decoder {
         self.close(out);
         self.calls.end(out);
         let by_content =
-            if self.calls.is_empty() { StopReason::EndTurn } else { StopReason::ToolUse };
+            if self.calls.is_empty() { ModelStop::EndTurn } else { ModelStop::ToolUse };
         let reason = self.finish.take().unwrap_or(by_content);
-        let reason = if self.refused { StopReason::Refusal } else { reason };
+        let reason = if self.refused { ModelStop::Refusal } else { reason };
         let sealed = std::mem::take(&mut self.sealed);
-        // What was cut off is not as it was meant.
-        if !matches!(reason, StopReason::MaxTokens | StopReason::Refusal)
+        // A reasoning that was cut off is not as it was meant.
+        if !matches!(reason, ModelStop::MaxTokens | ModelStop::Refusal)
             && let Some(data) = sealed.data()
             && let Ok(index) = self.blocks.begin()
         {
@@ -282,7 +286,7 @@ impl Decoder {
     }
 }
 
-impl Decode for Decoder {
+impl Decode for ChatDecoder {
     fn event(&mut self, data: &str, out: &mut VecDeque<Delta>) -> Result<bool, ModelError> {
         if data.trim() == "[DONE]" {
             // Some servers give no reason, but all end what they have begun.
@@ -301,7 +305,7 @@ impl Decode for Decoder {
             Ok(chunk) => self.take(chunk, data, out)?,
             Err(error) => {
                 log::garbage(&error, data);
-                // What can't be read may have been words, or a part of a call.
+                // Data that can't be read may have been words, or a part of a call.
                 if data.contains("\"choices\"") {
                     return Err(hole());
                 }

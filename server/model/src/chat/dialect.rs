@@ -6,7 +6,7 @@
 use crate::model::takes_cache_key;
 use reqwest::Url;
 
-/// What a server wants written its own way.
+/// Ways in which a server's requests differ from others'.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Dialect {
     /// The server's name, which a provider in a configuration may have.
@@ -24,7 +24,7 @@ pub struct Dialect {
     pub cache_key: bool,
     /// True if it takes a `reasoning_effort`.
     pub effort: bool,
-    /// What becomes of the model's thoughts.
+    /// Form of the model's thoughts in the history.
     pub thoughts: Thoughts,
     /// True if the user may speak right after tool results. Else the words go into the last result.
     pub words_after_results: bool,
@@ -34,7 +34,7 @@ pub struct Dialect {
     pub call_extra: &'static str,
 }
 
-/// What becomes of the model's thoughts in the history.
+/// Form of the model's thoughts in the history.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Thoughts {
     /// They are not sent back.

@@ -7,12 +7,14 @@ use super::{
     dialect::{Dialect, Thoughts},
     sealed::Sealed,
 };
-use crate::{Block, Message, Piece, Prelude, Request, Role, ToolInput, ToolSpec, model::hash};
+use crate::{
+    Block, Message, ModelRequest, Piece, Prelude, Role, ToolDeclaration, ToolInput, model::hash,
+};
 use ropewalk_protocol::{Content, Thinking};
 use serde_json::Value;
 use std::borrow::Cow;
 
-/// What a message says that has nothing else to say.
+/// Text of a message that has nothing else to say.
 const EMPTY: &str = "(empty)";
 
 /// One message of ours as one or more of the protocol's.
@@ -103,7 +105,7 @@ fn assistant(dialect: &Dialect, blocks: &[Block]) -> String {
     let words = in_words(said);
     let (mut thoughts, mut details) = (String::new(), String::new());
     let mut made: Vec<(String, Option<Value>)> = Vec::new();
-    // What is sealed is about the calls before it, up to those of the reply before.
+    // Sealed reasoning is about the calls before it, up to those of the reply before.
     let mut first = 0;
     for block in blocks {
         match block {
@@ -178,7 +180,7 @@ fn id_for<'a>(dialect: &Dialect, id: &'a str) -> Cow<'a, str> {
 }
 
 /// Tools as a member of the request's object, and the beginning of its messages with the system prompt.
-pub(super) fn prelude(system: &str, tools: &[ToolSpec]) -> Prelude {
+pub(super) fn prelude(system: &str, tools: &[ToolDeclaration]) -> Prelude {
     let mut text = String::new();
     if !tools.is_empty() {
         let mut all = String::new();
@@ -206,7 +208,7 @@ pub(super) fn request(
     dialect: &Dialect,
     model: &str,
     level: Option<Thinking>,
-    request: &Request,
+    request: &ModelRequest,
 ) -> Vec<u8> {
     let prelude = request.prelude.as_str();
     let mut body = format!(r#"{{"model":{},"stream":true,"#, json(model));

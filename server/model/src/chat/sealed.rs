@@ -1,4 +1,4 @@
-//! What a server says beside words and calls and wants back as it was: OpenRouter's details of the reasoning, and
+//! Data beside words and calls that a server wants back as it was: OpenRouter's details of the reasoning, and
 //! what Gemini writes at its calls (signatures of its thoughts).
 //!
 //! Nobody here reads it. It is kept as one block of redacted thinking behind the reply, whose data is JSON, and so
@@ -16,7 +16,7 @@ pub(super) struct Sealed {
     /// OpenRouter's list.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) reasoning_details: Vec<Value>,
-    /// What came with each call, in their order.
+    /// Data that came with each call, in their order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) calls: Vec<Option<Value>>,
     /// True if a part of the details could not be read, or there are too many: they would not be as they were.
@@ -31,7 +31,7 @@ pub(super) struct Sealed {
 const IN_PIECES: [&str; 2] = ["text", "summary"];
 
 impl Sealed {
-    /// What is in the data of a block, if it is of this making.
+    /// Reads the data of a block, if it is of this making.
     pub(super) fn read(data: &str) -> Option<Sealed> {
         serde_json::from_str(data).ok()
     }
@@ -88,7 +88,7 @@ impl Sealed {
         true
     }
 
-    /// What came with the call of this number.
+    /// Adds the data that came with the call of this number.
     pub(super) fn add_call(&mut self, number: usize, raw: &RawValue) {
         let Ok(value @ Value::Object(_)) = serde_json::from_str(raw.get()) else { return };
         if self.calls.len() <= number {

@@ -30,7 +30,7 @@ const PROXY_LOGIN: &str = "proxy authorization required";
 const RETRY_AFTER_MS: HeaderName = HeaderName::from_static("retry-after-ms");
 
 /// Where and how to send.
-pub(crate) struct Line {
+pub(crate) struct ServerLine {
     pub(crate) http: Http,
     pub(crate) url: Url,
     pub(crate) headers: HeaderMap,
@@ -45,7 +45,7 @@ pub(crate) struct Line {
     pub(crate) parallel: Option<usize>,
 }
 
-impl Line {
+impl ServerLine {
     pub(crate) fn host(&self) -> String {
         host_of(&self.url)
     }
@@ -182,7 +182,7 @@ impl Line {
             .map_err(|error| self.broken(&error))?;
         match response.status() {
             status if status.is_success() => Ok(()),
-            // What a protocol's own 404 says of a model does not hold here.
+            // A protocol's own 404, which names a model, does not hold here.
             StatusCode::NOT_FOUND | StatusCode::METHOD_NOT_ALLOWED => {
                 let why = format!("it has nothing at {path}");
                 Err(ModelError::NotAModelServer { host: self.host(), why })
@@ -218,7 +218,7 @@ async fn body(mut response: Response) -> String {
     String::from_utf8_lossy(&body).into_owned()
 }
 
-impl Line {
+impl ServerLine {
     /// The fault of a server's certificate, when that is the error.
     fn certificate_error(&self, mut error: &(dyn Error + 'static)) -> Option<ModelError> {
         // TLS comes as an error of the sockets it runs over, one in the other.

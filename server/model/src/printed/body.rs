@@ -5,7 +5,7 @@ use crate::ToolInput;
 use serde_json::Value;
 
 /// The thing at a place in a text.
-pub(super) enum Body {
+pub(super) enum PrintedBody {
     /// Calls, and where they end.
     Calls(Vec<PrintedCall>, usize),
     /// A call of this tool that can't be read, and where it ends.
@@ -80,42 +80,42 @@ pub(super) fn body(
     at: usize,
     is_wrapped: bool,
     starts_line: bool,
-) -> Body {
+) -> PrintedBody {
     let rest = scanner.rest(at);
     if let Some(tags) = TAGS.iter().find(|tags| rest.starts_with(tags.call)) {
         return tagged(scanner, at, tags);
     }
     if !is_wrapped && !starts_line {
-        return Body::None;
+        return PrintedBody::None;
     }
     if rest.starts_with(['{', '[']) {
         return match python(scanner, at) {
-            Body::None => values(scanner, at),
+            PrintedBody::None => values(scanner, at),
             read => read,
         };
     }
-    match if is_wrapped { named(scanner, at) } else { Body::None } {
-        Body::None => python(scanner, at),
+    match if is_wrapped { named(scanner, at) } else { PrintedBody::None } {
+        PrintedBody::None => python(scanner, at),
         read => read,
     }
 }
 
 /// JSON, or one behind the other.
-fn values(scanner: &mut Scanner<'_>, at: usize) -> Body {
+fn values(scanner: &mut Scanner<'_>, at: usize) -> PrintedBody {
     let (mut calls, mut end) = (Vec::new(), at);
     let mut next = at;
     while scanner.rest(next).starts_with(['{', '[']) && scanner.may_search() {
         let rest = scanner.rest(next);
         let hint = |scanner: &Scanner<'_>, end| match json::hint(scanner, rest) {
-            Some(tool) => Body::Unread(tool, end),
-            None => Body::Skip(end),
+            Some(tool) => PrintedBody::Unread(tool, end),
+            None => PrintedBody::Skip(end),
         };
         let Some(length) = json::end_of(rest) else {
             scanner.missed();
             return match json::hint(scanner, rest) {
-                Some(tool) => Body::Unread(tool, scanner.text.len()),
-                None if calls.is_empty() => Body::None,
-                None => Body::Calls(calls, end),
+                Some(tool) => PrintedBody::Unread(tool, scanner.text.len()),
+                None if calls.is_empty() => PrintedBody::None,
+                None => PrintedBody::Calls(calls, end),
             };
         };
         let to = next.saturating_add(length);
@@ -123,7 +123,7 @@ fn values(scanner: &mut Scanner<'_>, at: usize) -> Body {
         match value.as_ref().map(|value| json::calls(scanner, value)) {
             Some(Some(found)) => calls.extend(found),
             _ if !calls.is_empty() => break,
-            Some(None) => return Body::Skip(to),
+            Some(None) => return PrintedBody::Skip(to),
             None => return hint(scanner, to),
         }
         end = to;
@@ -132,7 +132,7 @@ fn values(scanner: &mut Scanner<'_>, at: usize) -> Body {
             next = scanner.skip_space(next.saturating_add(1));
         }
     }
-    if calls.is_empty() { Body::None } else { Body::Calls(calls, end) }
+    if calls.is_empty() { PrintedBody::None } else { PrintedBody::Calls(calls, end) }
 }
 
 /// The name in a tag behind `at`, which is the end of its mark, and where the tag ends.
@@ -145,10 +145,10 @@ fn name_in_tag<'a>(scanner: &Scanner<'a>, at: usize) -> Option<(&'a str, usize)>
 }
 
 /// A call in tags, whose arguments are tags, too, or JSON.
-fn tagged(scanner: &mut Scanner<'_>, at: usize, tags: &'static Tags) -> Body {
+fn tagged(scanner: &mut Scanner<'_>, at: usize, tags: &'static Tags) -> PrintedBody {
     let name = name_in_tag(scanner, at.saturating_add(tags.call.len()));
-    let Some((name, mut next)) = name else { return Body::None };
-    let Some(tool) = scanner.tool(name) else { return Body::Skip(next) };
+    let Some((name, mut next)) = name else { return PrintedBody::None };
+    let Some(tool) = scanner.tool(name) else { return PrintedBody::Skip(next) };
     next = scanner.skip_space(next);
     if scanner.rest(next).starts_with('{') {
         return arguments(scanner, next, tool, tags.end);
@@ -158,15 +158,15 @@ fn tagged(scanner: &mut Scanner<'_>, at: usize, tags: &'static Tags) -> Body {
         let rest = scanner.rest(next);
         if rest.starts_with(tags.end) {
             let call = PrintedCall { name: tool, input: json::input_of(members) };
-            return Body::Calls(vec![call], next.saturating_add(tags.end.len()));
+            return PrintedBody::Calls(vec![call], next.saturating_add(tags.end.len()));
         }
         let value = rest
             .starts_with(tags.parameter)
             .then(|| name_in_tag(scanner, next.saturating_add(tags.parameter.len())))
             .flatten();
-        let Some((key, from)) = value else { return Body::Unread(tool, next) };
+        let Some((key, from)) = value else { return PrintedBody::Unread(tool, next) };
         let Some(to) = scanner.find(tags.parameter_end, from) else {
-            return Body::Unread(tool, scanner.text.len());
+            return PrintedBody::Unread(tool, scanner.text.len());
         };
         members.push((key.to_owned(), lines(scanner.text.get(from..to).unwrap_or_default())));
         next = scanner.skip_space(to.saturating_add(tags.parameter_end.len()));
@@ -180,14 +180,14 @@ fn lines(value: &str) -> String {
 }
 
 /// The arguments of a known tool, which are an object.
-fn arguments(scanner: &mut Scanner<'_>, at: usize, tool: String, end: &str) -> Body {
+fn arguments(scanner: &mut Scanner<'_>, at: usize, tool: String, end: &str) -> PrintedBody {
     let rest = scanner.rest(at);
     if !scanner.may_search() {
-        return Body::None;
+        return PrintedBody::None;
     }
     let Some(length) = json::end_of(rest) else {
         scanner.missed();
-        return Body::Unread(tool, scanner.text.len());
+        return PrintedBody::Unread(tool, scanner.text.len());
     };
     let to = at.saturating_add(length);
     match rest.get(..length).and_then(json::value) {
@@ -195,14 +195,17 @@ fn arguments(scanner: &mut Scanner<'_>, at: usize, tool: String, end: &str) -> B
             let call = PrintedCall { name: tool, input: ToolInput::Json(input) };
             let after = scanner.skip_space(to);
             let is_ended = !end.is_empty() && scanner.rest(after).starts_with(end);
-            Body::Calls(vec![call], if is_ended { after.saturating_add(end.len()) } else { to })
+            PrintedBody::Calls(
+                vec![call],
+                if is_ended { after.saturating_add(end.len()) } else { to },
+            )
         }
-        _ => Body::Unread(tool, to),
+        _ => PrintedBody::Unread(tool, to),
     }
 }
 
 /// A name, and behind it the arguments: an object, or GLM's pairs of tags.
-fn named(scanner: &mut Scanner<'_>, at: usize) -> Body {
+fn named(scanner: &mut Scanner<'_>, at: usize) -> PrintedBody {
     let mut next = at;
     while let Some(mark) = BEFORE_NAME.iter().find(|mark| scanner.rest(next).starts_with(**mark)) {
         next = next.saturating_add(mark.len());
@@ -211,7 +214,7 @@ fn named(scanner: &mut Scanner<'_>, at: usize) -> Body {
     let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
     let length = rest.find(|c| !is_part(c)).unwrap_or(rest.len());
     let Some(tool) = rest.get(..length).and_then(|name| scanner.tool(name)) else {
-        return Body::None;
+        return PrintedBody::None;
     };
     next = next.saturating_add(length);
     let pairs = scanner.skip_space(next);
@@ -220,7 +223,7 @@ fn named(scanner: &mut Scanner<'_>, at: usize) -> Body {
     }
     if scanner.rest(pairs).starts_with("</tool_call>") {
         let input = json::input_of(Vec::new());
-        return Body::Calls(vec![PrintedCall { name: tool, input }], pairs);
+        return PrintedBody::Calls(vec![PrintedCall { name: tool, input }], pairs);
     }
     loop {
         next = scanner.skip_space(next);
@@ -239,16 +242,16 @@ fn named(scanner: &mut Scanner<'_>, at: usize) -> Body {
     }
     match scanner.rest(next) {
         // It may be Python.
-        rest if rest.starts_with(['(', '.']) => Body::None,
-        "" => Body::Unread(tool, next),
+        rest if rest.starts_with(['(', '.']) => PrintedBody::None,
+        "" => PrintedBody::Unread(tool, next),
         // A tool's name in words that are none of the forms.
-        _ if next == pairs => Body::Skip(next),
-        _ => Body::Unread(tool, next),
+        _ if next == pairs => PrintedBody::Skip(next),
+        _ => PrintedBody::Unread(tool, next),
     }
 }
 
 /// `<arg_key>…</arg_key><arg_value>…</arg_value>`, again and again.
-fn in_pairs(scanner: &mut Scanner<'_>, at: usize, tool: String) -> Body {
+fn in_pairs(scanner: &mut Scanner<'_>, at: usize, tool: String) -> PrintedBody {
     let (mut members, mut next) = (Vec::new(), at);
     loop {
         next = scanner.skip_space(next);
@@ -263,38 +266,40 @@ fn in_pairs(scanner: &mut Scanner<'_>, at: usize, tool: String) -> Body {
             true => scanner.find("</arg_value>", from),
             false => None,
         };
-        let Some(end) = end else { return Body::Unread(tool, scanner.text.len()) };
+        let Some(end) = end else { return PrintedBody::Unread(tool, scanner.text.len()) };
         let part = |from, to| scanner.text.get(from..to).unwrap_or_default();
         members.push((part(key, key_end).trim().to_owned(), lines(part(from, end))));
         next = end.saturating_add("</arg_value>".len());
     }
     let is_ended = scanner.rest(next).starts_with("</tool_call>");
     if members.is_empty() || !is_ended {
-        return Body::Unread(tool, next.max(at.saturating_add(1)));
+        return PrintedBody::Unread(tool, next.max(at.saturating_add(1)));
     }
-    Body::Calls(vec![PrintedCall { name: tool, input: json::input_of(members) }], next)
+    PrintedBody::Calls(vec![PrintedCall { name: tool, input: json::input_of(members) }], next)
 }
 
 /// A call in Python, or a list of them.
-fn python(scanner: &mut Scanner<'_>, at: usize) -> Body {
+fn python(scanner: &mut Scanner<'_>, at: usize) -> PrintedBody {
     if !scanner.may_search() {
-        return Body::None;
+        return PrintedBody::None;
     }
     match python::calls(scanner.rest(at), &|name| scanner.tool(name)) {
-        python::Read::Calls(calls, length) => Body::Calls(calls, at.saturating_add(length)),
-        python::Read::Unread(tool, true) => {
-            scanner.missed();
-            Body::Unread(tool, scanner.text.len())
+        python::PythonRead::Calls(calls, length) => {
+            PrintedBody::Calls(calls, at.saturating_add(length))
         }
-        python::Read::Unread(tool, false) => {
+        python::PythonRead::Unread(tool, true) => {
+            scanner.missed();
+            PrintedBody::Unread(tool, scanner.text.len())
+        }
+        python::PythonRead::Unread(tool, false) => {
             let rest = scanner.rest(at);
             let line = rest.split_once('\n').map_or(rest, |(line, _)| line).trim_end();
             // Else it is a sentence: "bash(1) is a manual page".
             match line.ends_with([')', ']']) {
-                true => Body::Unread(tool, at.saturating_add(line.len())),
-                false => Body::None,
+                true => PrintedBody::Unread(tool, at.saturating_add(line.len())),
+                false => PrintedBody::None,
             }
         }
-        python::Read::None => Body::None,
+        python::PythonRead::None => PrintedBody::None,
     }
 }

@@ -10,7 +10,7 @@ use serde_json::{Map, Number, Value};
 const DEEPEST: u32 = 64;
 
 /// The thing at the beginning of a text.
-pub(super) enum Read {
+pub(super) enum PythonRead {
     /// Calls, and their length in bytes.
     Calls(Vec<PrintedCall>, usize),
     /// A call of this tool that is none of those that can be read; true if the text ends in its midst.
@@ -20,11 +20,11 @@ pub(super) enum Read {
 }
 
 /// Reads a call, or a list of calls and nothing else.
-pub(super) fn calls(text: &str, tool: &dyn Fn(&str) -> Option<String>) -> Read {
-    let mut reader = Reader { text, at: 0 };
+pub(super) fn calls(text: &str, tool: &dyn Fn(&str) -> Option<String>) -> PythonRead {
+    let mut reader = PythonReader { text, at: 0 };
     if !text.starts_with('[') {
         return match reader.call(tool) {
-            Ok(call) => Read::Calls(vec![call], reader.at),
+            Ok(call) => PythonRead::Calls(vec![call], reader.at),
             Err(tool) => reader.unread(tool),
         };
     }
@@ -33,7 +33,7 @@ pub(super) fn calls(text: &str, tool: &dyn Fn(&str) -> Option<String>) -> Read {
     loop {
         reader.skip_space();
         if !calls.is_empty() && reader.take("]") {
-            return Read::Calls(calls, reader.at);
+            return PythonRead::Calls(calls, reader.at);
         }
         match reader.call(tool) {
             Ok(call) => calls.push(call),
@@ -47,21 +47,21 @@ pub(super) fn calls(text: &str, tool: &dyn Fn(&str) -> Option<String>) -> Read {
 }
 
 /// Of a call that can't be read: its tool, if that is known.
-type Failure = Option<String>;
+type PrintedFailure = Option<String>;
 
-struct Reader<'a> {
+struct PythonReader<'a> {
     text: &'a str,
     at: usize,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> PythonReader<'a> {
     fn rest(&self) -> &'a str {
         self.text.get(self.at..).unwrap_or_default()
     }
 
-    fn unread(&self, tool: Failure) -> Read {
+    fn unread(&self, tool: PrintedFailure) -> PythonRead {
         let is_cut = self.rest().trim().is_empty();
-        tool.map_or(Read::None, |tool| Read::Unread(tool, is_cut))
+        tool.map_or(PythonRead::None, |tool| PythonRead::Unread(tool, is_cut))
     }
 
     fn take(&mut self, mark: &str) -> bool {
@@ -87,7 +87,10 @@ impl<'a> Reader<'a> {
         name
     }
 
-    fn call(&mut self, tool: &dyn Fn(&str) -> Option<String>) -> Result<PrintedCall, Failure> {
+    fn call(
+        &mut self,
+        tool: &dyn Fn(&str) -> Option<String>,
+    ) -> Result<PrintedCall, PrintedFailure> {
         let is_printed = self.take("print(");
         let name = self.name();
         // Llama's own tools are called by a method.

@@ -4,7 +4,7 @@
 //! than its length.
 
 use super::{
-    body::{Body, body},
+    body::{PrintedBody, body},
     call::PrintedCall,
 };
 use std::{collections::HashMap, ops::Range};
@@ -63,7 +63,7 @@ const LANGUAGES: &[&str] =
 const PYTHON: &[&str] = &["tool_code"];
 
 /// A call in a text, or what seems to be one.
-pub(super) struct Item {
+pub(super) struct ScannedCall {
     pub(super) range: Range<usize>,
     /// Empty where none can be read.
     pub(super) calls: Vec<PrintedCall>,
@@ -79,7 +79,7 @@ pub(super) struct Item {
     pub(super) ends_line: bool,
 }
 
-impl Item {
+impl ScannedCall {
     /// Its first tool.
     pub(super) fn tool(&self) -> &str {
         self.calls.first().map_or(&self.hint, |call| &call.name)
@@ -87,31 +87,31 @@ impl Item {
 }
 
 /// All calls of a text, in order, and what seems to be one.
-pub(super) fn scan(text: &str, is_tool: &dyn Fn(&str) -> bool) -> Vec<Item> {
+pub(super) fn scan(text: &str, is_tool: &dyn Fn(&str) -> bool) -> Vec<ScannedCall> {
     let mut scanner = Scanner { text, is_tool, ahead: HashMap::new(), misses: 0 };
     let (mut items, mut at, mut starts_line) = (Vec::new(), 0, true);
     while let Some(next) = text.get(at..).and_then(|rest| rest.chars().next()) {
         let step = match next {
             '\n' => {
                 starts_line = true;
-                Step::To(at.saturating_add(1))
+                ScanStep::To(at.saturating_add(1))
             }
             // A quotation.
-            '>' if starts_line => Step::To(scanner.line_end(at)),
-            next if next.is_whitespace() => Step::To(at.saturating_add(next.len_utf8())),
+            '>' if starts_line => ScanStep::To(scanner.line_end(at)),
+            next if next.is_whitespace() => ScanStep::To(at.saturating_add(next.len_utf8())),
             '`' => scanner.code(at, starts_line),
             '<' | '[' | '{' => scanner.call(at, starts_line),
             next if starts_line && (next.is_ascii_alphabetic() || next == '_') => {
                 scanner.call(at, true)
             }
-            _ => Step::None,
+            _ => ScanStep::None,
         };
         match step {
-            Step::Call(item) => {
+            ScanStep::Call(item) => {
                 at = item.range.end.max(at.saturating_add(1));
                 items.push(*item);
             }
-            Step::To(to) if to > at => {
+            ScanStep::To(to) if to > at => {
                 starts_line &= next.is_whitespace();
                 at = to;
             }
@@ -124,8 +124,8 @@ pub(super) fn scan(text: &str, is_tool: &dyn Fn(&str) -> bool) -> Vec<Item> {
     items
 }
 
-enum Step {
-    Call(Box<Item>),
+enum ScanStep {
+    Call(Box<ScannedCall>),
     To(usize),
     None,
 }
@@ -206,17 +206,17 @@ impl<'a> Scanner<'a> {
     }
 
     /// A call that begins here.
-    fn call(&mut self, at: usize, starts_line: bool) -> Step {
+    fn call(&mut self, at: usize, starts_line: bool) -> ScanStep {
         let begin = self.skip_marks(at, WRAPPERS);
         let is_wrapped = begin > at;
         let begin = if is_wrapped { self.skip_space(begin) } else { begin };
         let is_python_alone = !is_wrapped && !self.rest(begin).starts_with(['<', '{']);
         let (calls, hint, end) = match body(self, begin, is_wrapped, starts_line) {
-            Body::Calls(calls, end) => (calls, String::new(), end),
-            Body::Unread(tool, end) => (Vec::new(), tool, end),
-            Body::Skip(end) => return Step::To(end),
-            Body::None if is_wrapped => return Step::To(begin),
-            Body::None => return Step::None,
+            PrintedBody::Calls(calls, end) => (calls, String::new(), end),
+            PrintedBody::Unread(tool, end) => (Vec::new(), tool, end),
+            PrintedBody::Skip(end) => return ScanStep::To(end),
+            PrintedBody::None if is_wrapped => return ScanStep::To(begin),
+            PrintedBody::None => return ScanStep::None,
         };
         let is_list = self.rest(begin).starts_with('[')
             && self.rest(begin.saturating_add(1)).trim_start().starts_with(['{', '[']);
@@ -232,24 +232,24 @@ impl<'a> Scanner<'a> {
         (calls, hint): (Vec<PrintedCall>, String),
         (is_clear, is_marked): (bool, bool),
         starts_line: bool,
-    ) -> Step {
+    ) -> ScanStep {
         let after = self.rest(range.end).trim_start_matches([' ', '\t', '\r']);
         let ends_line = after.is_empty()
             || after.starts_with(['\n', '<'])
             || WRAPPERS.iter().any(|mark| after.starts_with(mark));
-        let item = Item { range, calls, hint, is_clear, is_marked, starts_line, ends_line };
-        Step::Call(Box::new(item))
+        let item = ScannedCall { range, calls, hint, is_clear, is_marked, starts_line, ends_line };
+        ScanStep::Call(Box::new(item))
     }
 
     /// Behind the code that begins here, or the call that it is.
-    fn code(&mut self, at: usize, starts_line: bool) -> Step {
+    fn code(&mut self, at: usize, starts_line: bool) -> ScanStep {
         let rest = self.rest(at);
         if !rest.starts_with("```") {
             let quote = if rest.starts_with("``") { "``" } else { "`" };
             let after = at.saturating_add(quote.len());
             let line_end = self.line_end(after);
             let close = self.find(quote, after).filter(|close| *close < line_end);
-            return Step::To(close.map_or(after, |close| close.saturating_add(quote.len())));
+            return ScanStep::To(close.map_or(after, |close| close.saturating_add(quote.len())));
         }
         let inner = at.saturating_add(3);
         let word = self.rest(inner);
@@ -262,7 +262,7 @@ impl<'a> Scanner<'a> {
             None => (self.text.len(), self.text.len()),
         };
         if !LANGUAGES.contains(&language.as_str()) {
-            return Step::To(end);
+            return ScanStep::To(end);
         }
         self.fenced(at, inner..close, end, PYTHON.contains(&&*language), starts_line)
     }
@@ -275,26 +275,26 @@ impl<'a> Scanner<'a> {
         end: usize,
         is_python: bool,
         starts_line: bool,
-    ) -> Step {
+    ) -> ScanStep {
         let text = self.text.get(inner).unwrap_or_default().trim();
         let mut part = Scanner { text, is_tool: self.is_tool, ahead: HashMap::new(), misses: 0 };
         let (mut calls, mut from) = (Vec::new(), 0);
         while from < text.len() {
             // Other forms in a fence are shown rather than used.
             let may_be = is_python || part.rest(from).starts_with(['{', '[']);
-            match if may_be { body(&mut part, from, is_python, true) } else { Body::None } {
-                Body::Calls(found, to) if to > from => {
+            match if may_be { body(&mut part, from, is_python, true) } else { PrintedBody::None } {
+                PrintedBody::Calls(found, to) if to > from => {
                     calls.extend(found);
                     from = part.skip_space(to);
                 }
-                Body::Unread(tool, _) if calls.is_empty() => {
+                PrintedBody::Unread(tool, _) if calls.is_empty() => {
                     return self.item(at..end, (Vec::new(), tool), (false, false), starts_line);
                 }
-                _ => return Step::To(end),
+                _ => return ScanStep::To(end),
             }
         }
         match calls.is_empty() {
-            true => Step::To(end),
+            true => ScanStep::To(end),
             false => self.item(at..end, (calls, String::new()), (true, is_python), starts_line),
         }
     }

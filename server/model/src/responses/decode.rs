@@ -8,32 +8,33 @@ mod items;
 mod wire;
 
 use crate::{
-    Delta, ModelError, StopReason, blocks::Blocks, call_ids::CallIds, log, reader::Decode, refusal,
+    Delta, ModelError, ModelStop, blocks::Blocks, call_ids::UniqueCallIds, log, reader::Decode,
+    refusal,
 };
-use items::{Items, Kind, Open};
+use items::{ItemKind, OpenItem, ReplyItems};
 use ropewalk_protocol::Usage;
 use serde::Serialize;
 use serde_json::{Value, value::RawValue};
 use std::collections::VecDeque;
-use wire::{Event, InputDetails, Item, Part, Response, WireUsage};
+use wire::{InputDetails, ItemPart, Response, ResponsesEvent, ResponsesUsage, WireItem};
 
 /// Decodes one reply.
-pub(super) struct Decoder {
+pub(super) struct ResponsesDecoder {
     model: String,
-    items: Items,
+    items: ReplyItems,
     blocks: Blocks,
-    calls: CallIds,
+    calls: UniqueCallIds,
     begun: bool,
     refused: bool,
 }
 
-impl Decoder {
-    pub(super) fn new(model: &str) -> Decoder {
-        Decoder {
+impl ResponsesDecoder {
+    pub(super) fn new(model: &str) -> ResponsesDecoder {
+        ResponsesDecoder {
             model: model.to_owned(),
-            items: Items::default(),
+            items: ReplyItems::default(),
             blocks: Blocks::default(),
-            calls: CallIds::default(),
+            calls: UniqueCallIds::default(),
             begun: false,
             refused: false,
         }
@@ -41,29 +42,29 @@ impl Decoder {
 
     fn take(
         &mut self,
-        event: Event<'_>,
+        event: ResponsesEvent<'_>,
         data: &str,
         out: &mut VecDeque<Delta>,
     ) -> Result<bool, ModelError> {
         match &*event.kind {
-            "response.output_text.delta" => self.more(Kind::Text, event, out)?,
-            "response.function_call_arguments.delta" => self.more(Kind::Call, event, out)?,
+            "response.output_text.delta" => self.more(ItemKind::Text, event, out)?,
+            "response.function_call_arguments.delta" => self.more(ItemKind::Call, event, out)?,
             "response.reasoning_summary_text.delta" | "response.reasoning_text.delta" => {
-                self.more(Kind::Reasoning, event, out)?;
+                self.more(ItemKind::Reasoning, event, out)?;
             }
             "response.refusal.delta" => {
                 self.refused = true;
-                self.more(Kind::Text, event, out)?;
+                self.more(ItemKind::Text, event, out)?;
             }
             "response.output_item.added" => {
-                if let Some(item) = event.item.and_then(parse::<Item<'_>>)
+                if let Some(item) = event.item.and_then(parse::<WireItem<'_>>)
                     && self.items.known(event.output_index, &item).is_none()
                 {
                     self.open(event.output_index, &item, out)?;
                 }
             }
             "response.output_item.done" => {
-                if let Some(item) = event.item.and_then(parse::<Item<'_>>) {
+                if let Some(item) = event.item.and_then(parse::<WireItem<'_>>) {
                     self.done(event.output_index, item, out)?;
                 }
             }
@@ -86,7 +87,7 @@ impl Decoder {
                 return Err(refusal::in_stream(complaint, &self.model));
             }
             "error" => return Err(refusal::in_stream(data, &self.model)),
-            // What they say has come as deltas, or comes with the whole item.
+            // Their words have come as deltas, or come with the whole item.
             kind if kind.starts_with("response.") => {}
             other => log::unknown("event", other),
         }
@@ -96,8 +97,8 @@ impl Decoder {
     /// A delta for an item, which it begins if the start was lost.
     fn more(
         &mut self,
-        kind: Kind,
-        event: Event<'_>,
+        kind: ItemKind,
+        event: ResponsesEvent<'_>,
         out: &mut VecDeque<Delta>,
     ) -> Result<(), ModelError> {
         let id = event.item_id.as_deref().unwrap_or_default();
@@ -106,7 +107,7 @@ impl Decoder {
         let at = match self.items.find(event.output_index, id, kind) {
             Some(at) => at,
             // A call without a name cannot begin; it comes whole at its end.
-            None if kind == Kind::Call => return Ok(()),
+            None if kind == ItemKind::Call => return Ok(()),
             None => self.push(event.output_index, (id, ""), kind)?,
         };
         let part = event.summary_index.or(event.content_index).unwrap_or(0);
@@ -121,7 +122,7 @@ impl Decoder {
     fn grow(
         &mut self,
         at: usize,
-        kind: Kind,
+        kind: ItemKind,
         part: u32,
         text: String,
         out: &mut VecDeque<Delta>,
@@ -131,23 +132,23 @@ impl Decoder {
         let next = item.part != part && !item.said.is_empty();
         item.part = part;
         match item.kind {
-            Kind::Text => {
+            ItemKind::Text => {
                 if next {
                     out.push_back(Delta::BlockEnd { index: item.block });
                     item.block = self.blocks.begin()?;
                 }
                 out.push_back(Delta::Text { index: item.block, text });
             }
-            Kind::Reasoning => {
+            ItemKind::Reasoning => {
                 let text = if next { format!("\n\n{text}") } else { text };
                 out.push_back(Delta::Thinking { index: item.block, text });
             }
-            Kind::Call => {
+            ItemKind::Call => {
                 item.said.push_str(&text);
                 out.push_back(Delta::ToolInput { index: item.block, partial_json: text });
                 return Ok(());
             }
-            Kind::Other => return Ok(()),
+            ItemKind::Other => return Ok(()),
         }
         if item.said.is_empty() {
             item.said.push('.');
@@ -159,7 +160,7 @@ impl Decoder {
         &mut self,
         place: Option<u32>,
         ids: (&str, &str),
-        kind: Kind,
+        kind: ItemKind,
     ) -> Result<usize, ModelError> {
         let block = self.blocks.begin()?;
         Ok(self.items.push(place, ids, kind, block))
@@ -168,15 +169,15 @@ impl Decoder {
     fn open(
         &mut self,
         place: Option<u32>,
-        item: &Item<'_>,
+        item: &WireItem<'_>,
         out: &mut VecDeque<Delta>,
     ) -> Result<usize, ModelError> {
-        let kind = Kind::of(item);
-        if kind == Kind::Other {
+        let kind = ItemKind::of(item);
+        if kind == ItemKind::Other {
             log::unknown("item", &item.kind);
         }
         let at = self.push(place, (item.id(), item.call_id()), kind)?;
-        if kind == Kind::Call {
+        if kind == ItemKind::Call {
             self.begun = true;
             let said = item.call_id.clone().or_else(|| item.id.clone()).unwrap_or_default();
             let index = self.items.get_mut(at).map_or(0, |item| item.block);
@@ -191,14 +192,14 @@ impl Decoder {
     fn done(
         &mut self,
         place: Option<u32>,
-        item: Item<'_>,
+        item: WireItem<'_>,
         out: &mut VecDeque<Delta>,
     ) -> Result<(), ModelError> {
         let known = self.items.known(place, &item);
         if known.is_some_and(|at| !self.items.is_open(at)) {
             return Ok(());
         }
-        let found = known.or_else(|| self.items.find(place, item.id(), Kind::of(&item)));
+        let found = known.or_else(|| self.items.find(place, item.id(), ItemKind::of(&item)));
         let at = match found.filter(|at| self.items.is_open(*at)) {
             Some(at) => at,
             None => self.open(place, &item, out)?,
@@ -207,7 +208,7 @@ impl Decoder {
         open.name(&item);
         let (block, is_silent) = (open.block, open.said.is_empty());
         match open.kind {
-            Kind::Call => {
+            ItemKind::Call => {
                 let whole = item.arguments();
                 match whole.strip_prefix(open.said.as_str()) {
                     Some("") => {}
@@ -223,9 +224,10 @@ impl Decoder {
                     }
                 }
             }
-            kind @ (Kind::Text | Kind::Reasoning) if is_silent => {
-                let parts = Item::parts(item.summary).into_iter().chain(Item::parts(item.content));
-                for (part, Part { kind: word, text, refusal }) in (0..).zip(parts) {
+            kind @ (ItemKind::Text | ItemKind::Reasoning) if is_silent => {
+                let parts =
+                    WireItem::parts(item.summary).into_iter().chain(WireItem::parts(item.content));
+                for (part, ItemPart { kind: word, text, refusal }) in (0..).zip(parts) {
                     self.refused |= word == "refusal";
                     let text = text.or(refusal).filter(|text| !text.is_empty());
                     if let Some(text) = text {
@@ -247,7 +249,7 @@ impl Decoder {
 
     fn close(&mut self, at: usize, out: &mut VecDeque<Delta>) {
         let Some(item) = self.items.get_mut(at) else { return };
-        if !std::mem::replace(&mut item.is_done, true) && item.kind != Kind::Other {
+        if !std::mem::replace(&mut item.is_done, true) && item.kind != ItemKind::Other {
             out.push_back(Delta::BlockEnd { index: item.block });
         }
     }
@@ -268,7 +270,7 @@ impl Decoder {
             // A server that streams no items sends them here.
             if self.items.is_empty() {
                 let output = response.output.unwrap_or_default();
-                for item in output.into_iter().filter_map(parse::<Item<'_>>) {
+                for item in output.into_iter().filter_map(parse::<WireItem<'_>>) {
                     self.done(None, item, out)?;
                 }
             }
@@ -278,18 +280,18 @@ impl Decoder {
             self.close(at, out);
         }
         let by_content = if !self.calls.is_empty() {
-            StopReason::ToolUse
+            ModelStop::ToolUse
         } else if self.refused {
-            StopReason::Refusal
+            ModelStop::Refusal
         } else {
-            StopReason::EndTurn
+            ModelStop::EndTurn
         };
         out.push_back(Delta::Stop(match reason.as_deref() {
-            Some("max_output_tokens") => StopReason::MaxTokens,
-            Some("content_filter") => StopReason::Refusal,
-            Some(word) => StopReason::named(word),
+            Some("max_output_tokens") => ModelStop::MaxTokens,
+            Some("content_filter") => ModelStop::Refusal,
+            Some(word) => ModelStop::named(word),
             None => match status.as_deref() {
-                Some(word @ ("incomplete" | "cancelled")) => StopReason::Other(word.to_owned()),
+                Some(word @ ("incomplete" | "cancelled")) => ModelStop::Other(word.to_owned()),
                 _ => by_content,
             },
         }));
@@ -297,9 +299,9 @@ impl Decoder {
     }
 }
 
-impl Decode for Decoder {
+impl Decode for ResponsesDecoder {
     fn event(&mut self, data: &str, out: &mut VecDeque<Delta>) -> Result<bool, ModelError> {
-        match serde_json::from_str::<Event<'_>>(data) {
+        match serde_json::from_str::<ResponsesEvent<'_>>(data) {
             Ok(event) => self.take(event, data, out),
             Err(error) => {
                 log::garbage(&error, data);
@@ -310,8 +312,9 @@ impl Decode for Decoder {
 
     /// Not while the model reasons without a word, which may take as long as a first answer.
     fn begun(&self) -> bool {
-        let is_silent =
-            |item: &Open| item.kind == Kind::Reasoning && !item.is_done && item.said.is_empty();
+        let is_silent = |item: &OpenItem| {
+            item.kind == ItemKind::Reasoning && !item.is_done && item.said.is_empty()
+        };
         self.begun && !self.items.last().is_some_and(is_silent)
     }
 }
@@ -320,9 +323,9 @@ fn parse<'a, T: serde::Deserialize<'a>>(raw: &'a RawValue) -> Option<T> {
     serde_json::from_str(raw.get()).inspect_err(|error| log::garbage(error, raw.get())).ok()
 }
 
-/// What the server wants back of its reasoning: the item as it came, without its state. None when
+/// Reasoning that the server wants back: the item as it came, without its state. None when
 /// the server gave nothing but words for the user.
-fn seal(item: &Item<'_>) -> Option<String> {
+fn seal(item: &WireItem<'_>) -> Option<String> {
     #[derive(Serialize)]
     struct Seal<'a> {
         // First: the encoder knows a seal by it.
@@ -351,7 +354,7 @@ fn seal(item: &Item<'_>) -> Option<String> {
     serde_json::to_string(&seal).ok()
 }
 
-fn count(report: Option<&WireUsage>, out: &mut VecDeque<Delta>) {
+fn count(report: Option<&ResponsesUsage>, out: &mut VecDeque<Delta>) {
     let Some(report) = report else { return };
     if report.input_tokens.is_none() && report.output_tokens.is_none() {
         return;

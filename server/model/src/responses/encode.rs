@@ -4,7 +4,8 @@
 //! the model is to know goes along each time, its own sealed reasoning included.
 
 use crate::{
-    Block, Message, Piece, Prelude, Request, Role, ToolInput, ToolSpec, thinking::never_reasons,
+    Block, Message, ModelRequest, Piece, Prelude, Role, ToolDeclaration, ToolInput,
+    thinking::never_reasons,
 };
 use ropewalk_protocol::{Content, Thinking};
 use serde::Serialize;
@@ -16,10 +17,10 @@ const SEAL: &str = r#"{"type":"reasoning","#;
 
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-enum Item<'a> {
+enum RequestItem<'a> {
     Message {
         role: Role,
-        content: Said<'a>,
+        content: MessageContent<'a>,
     },
     FunctionCall {
         call_id: &'a str,
@@ -38,8 +39,8 @@ enum Item<'a> {
 /// The model's own words are a text: its parts would be those of an item that the server knows by an id.
 #[derive(Serialize)]
 #[serde(untagged)]
-enum Said<'a> {
-    ByUser(Vec<Part<'a>>),
+enum MessageContent<'a> {
+    ByUser(Vec<ContentPart<'a>>),
     ByModel(Cow<'a, str>),
 }
 
@@ -47,18 +48,18 @@ enum Said<'a> {
 #[serde(untagged)]
 enum Output<'a> {
     Text(&'a str),
-    List(Vec<Part<'a>>),
+    List(Vec<ContentPart<'a>>),
 }
 
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-enum Part<'a> {
+enum ContentPart<'a> {
     InputText { text: Cow<'a, str> },
     InputImage { detail: &'static str, image_url: String },
 }
 
 #[derive(Serialize)]
-struct WireTool<'a> {
+struct ResponsesTool<'a> {
     r#type: &'static str,
     name: &'a str,
     description: &'a str,
@@ -74,27 +75,29 @@ pub(super) fn message(message: &Message) -> Piece {
     for block in message.content.iter().filter(|block| !block.is_blank()) {
         match block {
             Block::Content(content) => match items.last_mut() {
-                Some(Item::Message { content: Said::ByUser(parts), .. }) => {
+                Some(RequestItem::Message { content: MessageContent::ByUser(parts), .. }) => {
                     parts.push(part(content))
                 }
                 // Each text of the model's is an item, so that one more changes none that was sent.
                 _ => items.push(said(role, content)),
             },
             // Thoughts without a seal, or with another protocol's, say nothing to the server.
-            Block::Thinking { signature, .. } => items.extend(sealed(signature).map(Item::Sealed)),
+            Block::Thinking { signature, .. } => {
+                items.extend(sealed(signature).map(RequestItem::Sealed))
+            }
             Block::RedactedThinking { .. } => {}
             Block::ToolUse { id, name, input } => {
                 let arguments = arguments(input);
-                items.push(Item::FunctionCall { call_id: id, name, arguments });
+                items.push(RequestItem::FunctionCall { call_id: id, name, arguments });
             }
             Block::ToolResult { tool_use_id, content, is_error } => {
                 let output = output(content, *is_error);
-                items.push(Item::FunctionCallOutput { call_id: tool_use_id, output });
+                items.push(RequestItem::FunctionCallOutput { call_id: tool_use_id, output });
             }
         }
     }
     // Reasoning alone is no answer: the server wants what it led to behind it.
-    if items.iter().all(|item| matches!(item, Item::Sealed(_))) {
+    if items.iter().all(|item| matches!(item, RequestItem::Sealed(_))) {
         items.push(said(role, &empty));
     }
     let mut text = json(&items);
@@ -103,20 +106,21 @@ pub(super) fn message(message: &Message) -> Piece {
     text.split_off(1).into()
 }
 
-fn said(role: Role, content: &Content) -> Item<'_> {
+fn said(role: Role, content: &Content) -> RequestItem<'_> {
     let content = match role {
-        Role::User => Said::ByUser(vec![part(content)]),
-        Role::Assistant => Said::ByModel(content.in_words()),
+        Role::User => MessageContent::ByUser(vec![part(content)]),
+        Role::Assistant => MessageContent::ByModel(content.in_words()),
     };
-    Item::Message { role, content }
+    RequestItem::Message { role, content }
 }
 
-fn part(content: &Content) -> Part<'_> {
+fn part(content: &Content) -> ContentPart<'_> {
     match content {
-        Content::Image { mime, data } => {
-            Part::InputImage { detail: "auto", image_url: format!("data:{mime};base64,{data}") }
-        }
-        words => Part::InputText { text: words.in_words() },
+        Content::Image { mime, data } => ContentPart::InputImage {
+            detail: "auto",
+            image_url: format!("data:{mime};base64,{data}"),
+        },
+        words => ContentPart::InputText { text: words.in_words() },
     }
 }
 
@@ -144,7 +148,7 @@ fn arguments(input: &ToolInput) -> String {
 }
 
 /// System prompt and tools as members of the request's object, each with a comma behind it.
-pub(super) fn prelude(system: &str, tools: &[ToolSpec]) -> Prelude {
+pub(super) fn prelude(system: &str, tools: &[ToolDeclaration]) -> Prelude {
     let mut text = String::new();
     if !system.trim().is_empty() {
         text.push_str(&format!(r#""instructions":{},"#, json(&system)));
@@ -156,9 +160,9 @@ pub(super) fn prelude(system: &str, tools: &[ToolSpec]) -> Prelude {
     Prelude::new(text)
 }
 
-fn wire_tool(tool: &ToolSpec) -> WireTool<'_> {
-    let ToolSpec { name, description, input_schema } = tool;
-    WireTool { r#type: "function", name, description, parameters: input_schema, strict: false }
+fn wire_tool(tool: &ToolDeclaration) -> ResponsesTool<'_> {
+    let ToolDeclaration { name, description, input_schema } = tool;
+    ResponsesTool { r#type: "function", name, description, parameters: input_schema, strict: false }
 }
 
 /// The whole body. Costs a copy of its bytes.
@@ -166,7 +170,7 @@ pub(super) fn request(
     model: &str,
     level: Option<Thinking>,
     takes_cache_key: bool,
-    request: &Request,
+    request: &ModelRequest,
 ) -> Vec<u8> {
     let mut body = format!(
         r#"{{"model":{},"max_output_tokens":{},"stream":true,"store":false,"#,
@@ -212,8 +216,13 @@ mod tests {
     fn body(model: &str, pieces: &[&str]) -> String {
         let pieces = pieces.iter().map(|text| message(&Message::user(*text))).collect();
         let prelude = prelude("be brief", &[]);
-        String::from_utf8(request(model, None, true, &Request { prelude, pieces, max_tokens: 9 }))
-            .unwrap()
+        String::from_utf8(request(
+            model,
+            None,
+            true,
+            &ModelRequest { prelude, pieces, max_tokens: 9 },
+        ))
+        .unwrap()
     }
 
     #[test]

@@ -1,7 +1,9 @@
 //! Playing a recording as a model.
 
-use super::{Head, Line, VERSION};
-use crate::{Delta, Keys, Message, Model, ModelError, Piece, Prelude, Request, ToolSpec};
+use super::{TapeHead, TapeLine, VERSION};
+use crate::{
+    Delta, Keys, Message, Model, ModelError, ModelRequest, Piece, Prelude, ToolDeclaration,
+};
 use futures::{
     FutureExt, StreamExt,
     future::BoxFuture,
@@ -23,13 +25,13 @@ const SHOWN: usize = 60;
 #[derive(Debug)]
 pub struct Tape {
     /// Whom it is of.
-    pub head: Head,
-    steps: VecDeque<Step>,
+    pub head: TapeHead,
+    steps: VecDeque<TapeStep>,
 }
 
 /// One request and what came back.
 #[derive(Debug, Default)]
-struct Step {
+struct TapeStep {
     prelude: Arc<str>,
     messages: Vec<Arc<str>>,
     max_tokens: u32,
@@ -38,15 +40,22 @@ struct Step {
     is_whole: bool,
 }
 
+impl TapeStep {
+    /// A request that has no answer yet.
+    fn new(prelude: Arc<str>, messages: Vec<Arc<str>>, max_tokens: u32) -> Self {
+        Self { prelude, messages, max_tokens, ..Self::default() }
+    }
+}
+
 impl Tape {
     /// Reads a recording. O(bytes).
     ///
     /// # Errors
-    /// What is wrong with it, in a sentence with the line.
+    /// The fault, in a sentence with the line.
     pub fn read(input: impl BufRead) -> Result<Tape, String> {
         let mut input = input.take(MOST_BYTES + 1);
         let mut head = None;
-        let mut steps: VecDeque<Step> = VecDeque::new();
+        let mut steps: VecDeque<TapeStep> = VecDeque::new();
         let (mut text, mut number) = (Vec::new(), 0_usize);
         loop {
             text.clear();
@@ -59,16 +68,18 @@ impl Tape {
                 break;
             }
             let wrong = |what: &str| format!("line {number} {what}");
-            let line = serde_json::from_slice::<Line<'static>>(&text)
+            let line = serde_json::from_slice::<TapeLine<'static>>(&text)
                 .map_err(|error| wrong(&format!("can't be read: {error}")))?;
             match (line, &head) {
-                (Line::Recording(found), None) if found.version <= VERSION => head = Some(found),
-                (Line::Recording(_), None) => {
+                (TapeLine::Recording(found), None) if found.version <= VERSION => {
+                    head = Some(found)
+                }
+                (TapeLine::Recording(_), None) => {
                     return Err("it was written by a later version: update to play it".to_owned());
                 }
                 (_, None) => return Err(wrong("is not the head of a recording")),
-                (Line::Recording(_), _) => return Err(wrong("is a second head")),
-                (Line::Request { prelude, kept, messages, max_tokens }, _) => {
+                (TapeLine::Recording(_), _) => return Err(wrong("is a second head")),
+                (TapeLine::Request { prelude, kept, messages, max_tokens }, _) => {
                     let before = steps.back();
                     let shared = before.map_or(&[][..], |step| &step.messages);
                     let shared = shared.get(..kept).ok_or_else(|| {
@@ -81,16 +92,16 @@ impl Tape {
                         (None, None) => return Err(wrong("has no system prompt")),
                     };
                     let messages = shared.iter().cloned().chain(more).collect();
-                    steps.push_back(Step { prelude, messages, max_tokens, ..Step::default() });
+                    steps.push_back(TapeStep::new(prelude, messages, max_tokens));
                 }
                 (line, _) => {
                     let step = steps.back_mut().ok_or_else(|| wrong("answers no request"))?;
-                    if step.is_whole && line != Line::End {
+                    if step.is_whole && line != TapeLine::End {
                         return Err(wrong("comes after the end of its answer"));
                     }
                     match line {
-                        Line::Delta(delta) => step.replies.push(Ok(delta.into_owned())),
-                        Line::Failed(error) => {
+                        TapeLine::Delta(delta) => step.replies.push(Ok(delta.into_owned())),
+                        TapeLine::Failed(error) => {
                             step.replies.push(Err(error.into_owned()));
                             step.is_whole = true;
                         }
@@ -108,7 +119,7 @@ impl Tape {
 #[derive(Clone)]
 pub struct Player {
     model: Arc<dyn Model>,
-    steps: Arc<Mutex<(VecDeque<Step>, usize)>>,
+    steps: Arc<Mutex<(VecDeque<TapeStep>, usize)>>,
     is_exact: bool,
 }
 
@@ -120,12 +131,12 @@ impl Player {
         Player { model, steps: Arc::new(Mutex::new((tape.steps, 0))), is_exact }
     }
 
-    fn next(&self, request: &Request) -> Result<Step, ModelError> {
+    fn next(&self, request: &ModelRequest) -> Result<TapeStep, ModelError> {
         let mut steps = self.steps.lock().unwrap_or_else(PoisonError::into_inner);
         let (steps, played) = &mut *steps;
         let other = |why: String| Err(ModelError::NotRecorded { why });
         *played = played.saturating_add(1);
-        let asks_the_same = |step: &Step| step.messages.last() == request.pieces.last();
+        let asks_the_same = |step: &TapeStep| step.messages.last() == request.pieces.last();
         let found = steps.iter().position(asks_the_same).filter(|_| !self.is_exact);
         let Some(step) = steps.remove(found.unwrap_or(0)) else {
             return other(format!("it has no request {played}"));
@@ -144,7 +155,7 @@ impl Player {
 }
 
 /// The first difference between what was recorded and what is asked.
-fn difference(step: &Step, request: &Request) -> Option<String> {
+fn difference(step: &TapeStep, request: &ModelRequest) -> Option<String> {
     let differ = |what: &str, then: &str, now: &str| {
         let (at, then, now) = first_difference(then, now)?;
         Some(format!("{what}, byte {at}: recorded {then:?}, now {now:?}"))
@@ -234,11 +245,11 @@ impl Model for Player {
         self.model.encode(message)
     }
 
-    fn encode_prelude(&self, system: &str, tools: &[ToolSpec]) -> Prelude {
+    fn encode_prelude(&self, system: &str, tools: &[ToolDeclaration]) -> Prelude {
         self.model.encode_prelude(system, tools)
     }
 
-    fn stream(&self, request: Request) -> BoxStream<'static, Result<Delta, ModelError>> {
+    fn stream(&self, request: ModelRequest) -> BoxStream<'static, Result<Delta, ModelError>> {
         let player = self.clone();
         stream::once(async move {
             let replies = match player.next(&request) {

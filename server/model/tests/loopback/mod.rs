@@ -7,8 +7,8 @@
 
 use futures::StreamExt;
 use ropewalk_model::{
-    ApiKey, Delta, Http, Message, Model, ModelError, Protocol, Reply, ReplyBuilder, Request,
-    ServerConfig, ServerModel,
+    ApiKey, Delta, Http, Message, Model, ModelError, ModelReply, ModelRequest, Protocol,
+    ReplyBuilder, ServerConfig, ServerModel,
 };
 use std::{
     collections::VecDeque,
@@ -28,7 +28,7 @@ use tokio::{
 
 pub(crate) const KEY: &str = "sk-loopback-0123456789";
 
-/// What is done with a request, in order.
+/// Steps done with a request, in order.
 #[derive(Clone, Debug)]
 pub(crate) enum Act {
     Send(Vec<u8>),
@@ -246,7 +246,7 @@ pub(crate) fn error(protocol: Protocol, kind: &str) -> String {
 pub(crate) type Deltas = futures::stream::BoxStream<'static, Result<Delta, ModelError>>;
 
 pub(crate) fn ask(model: &ServerModel) -> Deltas {
-    model.stream(Request {
+    model.stream(ModelRequest {
         prelude: model.encode_prelude("be brief", &[]),
         pieces: vec![model.encode(&Message::user("hi"))],
         max_tokens: 100,
@@ -254,7 +254,7 @@ pub(crate) fn ask(model: &ServerModel) -> Deltas {
 }
 
 /// Reads a reply to its end; waits between tries take no time, but are known to be waited for.
-pub(crate) async fn read(mut stream: Deltas) -> (Vec<Delta>, Result<Reply, ModelError>) {
+pub(crate) async fn read(mut stream: Deltas) -> (Vec<Delta>, Result<ModelReply, ModelError>) {
     let (mut deltas, mut builder) = (Vec::new(), ReplyBuilder::new());
     while let Some(delta) = stream.next().await {
         let delta = match delta {

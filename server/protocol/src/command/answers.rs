@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The answer to `ropewalk.prompt`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PromptTurn {
     /// The session; null while there is none.
     pub session: Option<SessionId>,
@@ -54,7 +54,7 @@ pub struct CommandFile {
 
 /// The answer to `ropewalk.mode`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct CommandMode {
+pub struct SessionMode {
     /// The mode now.
     pub mode: Mode,
 }
@@ -64,7 +64,7 @@ pub struct CommandMode {
 pub struct CommandModel {
     /// The model now; null where none is usable.
     pub model: Option<String>,
-    /// What to set up, where none is usable.
+    /// Words on the set-up that lacks, where none is usable.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub missing: Option<String>,
 }
@@ -90,7 +90,7 @@ pub struct ModelInfo {
     pub model: String,
     /// True if it can be used as things are.
     pub usable: bool,
-    /// What to set up before it can be used; null where nothing is missing.
+    /// Words on the set-up that lacks before it can be used; null where nothing does.
     pub missing: Option<String>,
     /// Tokens that it takes; null where that is not known.
     pub context: Option<u64>,

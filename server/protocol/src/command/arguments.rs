@@ -27,15 +27,33 @@ pub struct PromptArgument {
     /// The words. `@path` and `@path:10-20` in them attach those lines.
     #[serde(default)]
     pub prompt: String,
-    /// What goes with the words.
+    /// Content that goes with the words.
     #[serde(default)]
     pub content: Vec<Content>,
     /// The document in which it is asked.
     #[serde(default)]
     pub text_document: Option<DocumentVersion>,
-    /// What is selected in it; an empty range is the cursor, whose line is named.
+    /// The selection in it; an empty range is the cursor, whose line is named.
     #[serde(default)]
     pub range: Option<TextRange>,
+    /// The teammate that it is for; the session itself without it.
+    #[serde(default)]
+    pub member: Option<String>,
+}
+
+/// `ropewalk.send`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct SendArgument {
+    /// The conversation document; the open one without it.
+    #[serde(default)]
+    pub text_document: Option<DocumentVersion>,
+    /// A selection to send in place of the draft.
+    #[serde(default)]
+    pub range: Option<TextRange>,
+    /// True to wait for the end of a running turn, which is joined without it.
+    #[serde(default)]
+    pub queue: bool,
 }
 
 /// `ropewalk.steer`.
@@ -46,6 +64,9 @@ pub struct SteerArgument {
     /// Words that join the running turn.
     #[serde(default)]
     pub text: String,
+    /// The teammate that it is for; the session itself without it.
+    #[serde(default)]
+    pub member: Option<String>,
 }
 
 /// `ropewalk.unqueue`.
@@ -63,6 +84,9 @@ pub struct InterruptArgument {
     /// The subagent that is stopped alone; without it the turn is.
     #[serde(default)]
     pub thread: Option<String>,
+    /// The teammate that it is for; the session itself without it.
+    #[serde(default)]
+    pub member: Option<String>,
 }
 
 /// Ids of hunks.
@@ -174,6 +198,9 @@ pub struct ApprovalArgument {
     /// The session that it is of.
     #[serde(default)]
     pub session: Option<String>,
+    /// The teammate that it is for; the session itself without it.
+    #[serde(default)]
+    pub member: Option<String>,
 }
 
 /// `ropewalk.mode`.
@@ -192,6 +219,15 @@ pub struct ModelArgument {
     /// The model from now on, as `PROVIDER/NAME`; without it nothing changes.
     #[serde(default)]
     pub model: Option<String>,
+}
+
+/// `ropewalk.status`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct StatusArgument {
+    /// The teammate that it is about; the session itself without it.
+    #[serde(default)]
+    pub member: Option<String>,
 }
 
 /// `ropewalk.sessions`.
@@ -225,7 +261,7 @@ pub struct RewindArgument {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CompactArgument {
-    /// What the summary keeps in view.
+    /// Matter that the summary keeps in view.
     #[serde(default)]
     pub focus: Option<String>,
 }
@@ -266,6 +302,9 @@ pub struct ExportArgument {
     /// A file that is not there yet; one of our own without it.
     #[serde(default)]
     pub path: Option<String>,
+    /// The teammate that it is for; the session itself without it.
+    #[serde(default)]
+    pub member: Option<String>,
 }
 
 /// `ropewalk.trust`.

@@ -4,6 +4,7 @@ use super::{Schemas, object};
 use crate::command::*;
 use crate::plugin::*;
 use crate::reply::{SessionInfo, Status};
+use crate::{TeamMessage, TeamRoster};
 use serde_json::Value;
 
 /// The commands, each with `argument` and `answer`.
@@ -21,6 +22,7 @@ pub(super) fn commands(schemas: &mut Schemas) -> Value {
     }
     commands! {
         "prompt": PromptArgument => PromptTurn,
+        "send": SendArgument => PromptTurn,
         "steer": SteerArgument => (),
         "unqueue": UnqueueArgument => UnqueuedPrompt,
         "interrupt": InterruptArgument => (),
@@ -32,10 +34,10 @@ pub(super) fn commands(schemas: &mut Schemas) -> Value {
         "next": NextArgument => Option<NextHunk>,
         "approve": ApprovalArgument => (),
         "rules": NoArgument => CommandFile,
-        "mode": ModeArgument => CommandMode,
+        "mode": ModeArgument => SessionMode,
         "model": ModelArgument => CommandModel,
         "models": NoArgument => Vec<ModelInfo>,
-        "status": NoArgument => Status,
+        "status": StatusArgument => Status,
         "new": NoArgument => CommandSession,
         "sessions": SessionsArgument => Vec<SessionInfo>,
         "resume": ResumeArgument => SessionSummary,
@@ -44,6 +46,9 @@ pub(super) fn commands(schemas: &mut Schemas) -> Value {
         "rename": RenameArgument => SessionName,
         "delete": DeleteArgument => DeletedSession,
         "export": ExportArgument => CommandFile,
+        "tasks": TasksArgument => TaskPage,
+        "team": TeamArgument => Option<TeamRoster>,
+        "inbox": NoArgument => Vec<TeamMessage>,
         "trust": TrustArgument => TrustOutcome,
     }
 }
@@ -64,7 +69,7 @@ pub(super) fn requests(schemas: &mut Schemas) -> Value {
     requests! {
         "hunk": HunkArgument => HunkTexts,
         "document": DocumentName => ProposedDocument,
-        "history": HistoryRequest => History,
+        "history": HistoryRequest => SessionHistory,
         "result": ResultRequest => CallResult,
         "complete": CompletionRequest => Completions,
     }

@@ -1,5 +1,5 @@
-//! What is written from the types stands as it should: `editors/protocol.json`, the annotations of the plugin for Neovim,
-//! and the tables of EXTENSIONS.md.
+//! Files that are written from the types: `editors/protocol.json`, the annotations of the plugin
+//! for Neovim, and the tables of EXTENSIONS.md.
 //!
 //! With `UPDATE_FIXTURES` set it is written anew.
 #![expect(
@@ -44,7 +44,7 @@ fn kinds(all: &Value) -> impl Iterator<Item = (&str, &Value)> {
 
 /// True for a member that all events have.
 fn is_shared(field: &str) -> bool {
-    matches!(field, "type" | "session" | "thread")
+    matches!(field, "type" | "session" | "thread" | "member")
 }
 
 /// A row for each kind of event with these names.

@@ -10,7 +10,7 @@
 //! writes instead, as where a file system can't. Everything else is allowed: this is no list of what tools may do.
 
 use super::mounts::last_errno;
-use crate::wire::Failure;
+use crate::wire::StepFailure;
 use libc::{c_long, sock_filter, sock_fprog};
 use rustix::io::Errno;
 
@@ -24,8 +24,8 @@ const FAMILIES: &[i32] = &[
     libc::AF_ALG,
 ];
 
-/// Calls that fail, and how. Programs go on without a ring of calls or room that is reserved, and take a file of `/dev/shm` or `/tmp` for one
-/// without a name, where the kernel has none.
+/// Calls that fail, and how. Programs go on without a ring of calls or room that is reserved, and take a file of
+/// `/dev/shm` or `/tmp` for one without a name, where the kernel has none.
 const REFUSED: &[(c_long, i32)] = &[
     (libc::SYS_io_uring_setup, libc::ENOSYS),
     (libc::SYS_memfd_create, libc::ENOSYS),
@@ -157,7 +157,7 @@ fn filter(own: &Architecture) -> Option<Vec<sock_filter>> {
 
 /// Refuses them to this process and what it starts, for good. It must have given up setuid programs. A kernel that
 /// can't is as it is.
-pub(super) fn refuse() -> Result<(), Failure> {
+pub(super) fn refuse() -> Result<(), StepFailure> {
     let Some(mut steps) = OWN.and_then(filter) else { return Ok(()) };
     let program = sock_fprog {
         len: u16::try_from(steps.len()).unwrap_or_default(),
@@ -170,7 +170,7 @@ pub(super) fn refuse() -> Result<(), Failure> {
     match last_errno() {
         _ if done == 0 => Ok(()),
         Errno::INVAL | Errno::NOSYS => Ok(()),
-        errno => Err(Failure {
+        errno => Err(StepFailure {
             words: format!("refusing system calls: {errno}"),
             errno: Some(errno.raw_os_error()),
         }),

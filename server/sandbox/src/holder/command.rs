@@ -7,12 +7,12 @@ use super::mounts::{
     During, HARMLESS, attach, attach_over, copy_of, detach, open_inside, overlay, set_flags,
     special,
 };
-use super::places::{self, OUTSIDE, Place, Show};
+use super::places::{self, OUTSIDE, PathDisplay, ShownPath};
 use super::session::Holder;
 use super::{calls, limits, namespaces, root, shown, tools, watch};
 use crate::plan::End;
 use crate::support::ON_AN_OVERLAY;
-use crate::wire::{Failure, WireSpec};
+use crate::wire::{StepFailure, WireSpec};
 use nix::sched::{CloneFlags, setns, unshare};
 use nix::sys::signal::{SigHandler, SigSet, SigmaskHow, Signal, sigprocmask};
 use rustix::fs::{Mode, OFlags, ResolveFlags, mkdirat, open, openat2};
@@ -33,7 +33,7 @@ pub(super) enum CommandMessage {
     /// The program runs.
     Started,
     /// It does not.
-    NotStarted(Failure),
+    NotStarted(StepFailure),
     /// It ran and ended.
     Ended(End),
 }
@@ -45,7 +45,7 @@ pub(super) fn start(
     output: &OwnedFd,
     tell: &OwnedFd,
     lifeline: BorrowedFd<'_>,
-) -> Result<Pid, Failure> {
+) -> Result<Pid, StepFailure> {
     namespaces::fork_first(|| first_process(holder, &spec, output, tell, lifeline))
 }
 
@@ -85,7 +85,7 @@ fn first_process(
 }
 
 /// Makes of the holder's mounts those of the command; gives those outside of roots that may be written.
-fn prepare(holder: &Holder, spec: &WireSpec) -> Result<Vec<Place>, Failure> {
+fn prepare(holder: &Holder, spec: &WireSpec) -> Result<Vec<ShownPath>, StepFailure> {
     // Of its own, so that shared segments go with the command.
     unshare(CloneFlags::CLONE_NEWIPC).during("making an IPC namespace")?;
     if !spec.network {
@@ -114,9 +114,9 @@ fn prepare(holder: &Holder, spec: &WireSpec) -> Result<Vec<Place>, Failure> {
     for place in &places::inside(&holder.plan.roots, &holder.root.inside, spec) {
         // A root is the command's to write: what is shown or thrown away outside is simply there.
         let wanted = match place.show {
-            Show::Hidden => !unhidden(&place.path),
-            Show::Writable => true,
-            Show::Empty | Show::ReadOnly | Show::Throwaway => false,
+            PathDisplay::Hidden => !unhidden(&place.path),
+            PathDisplay::Writable => true,
+            PathDisplay::Empty | PathDisplay::ReadOnly | PathDisplay::Throwaway => false,
         };
         if wanted {
             root::lay(place, &kept, &outside)?;
@@ -141,7 +141,7 @@ pub(super) fn lay_root(
     outside: &OwnedFd,
     index: usize,
     root: &Path,
-) -> Result<(), Failure> {
+) -> Result<(), StepFailure> {
     let what = format!("mounting the overlay over {}", root.display());
     let folder = holder.root.layers_path.join(layer).join(index.to_string());
     let opened = |name: &str| {
@@ -160,7 +160,7 @@ pub(super) fn lay_root(
             mounted_inside(root).map_or_else(String::new, words)
         };
         let words = format!("{what}: {}{hint}", failure.words);
-        Failure { words, ..failure }
+        StepFailure { words, ..failure }
     })?;
     // A command may have moved what it is in.
     let place = root::place_for(root, true).during(&what)?;
@@ -173,13 +173,13 @@ fn lay_cache(
     outside: &OwnedFd,
     cache: &Path,
     place: &Path,
-) -> Result<(), Failure> {
+) -> Result<(), StepFailure> {
     let what = format!("laying {} over {}", cache.display(), place.display());
     let inside = |root: &PathBuf| Some((root.clone(), place.strip_prefix(root).ok()?.to_owned()));
     let known = holder.plan.caches.iter().any(|known| known == cache);
     let Some((root, inside)) = holder.plan.roots.iter().find_map(inside).filter(|_| known) else {
         let words = format!("{what}: it is no cache, or that is in no root");
-        return Err(Failure { words, errno: None });
+        return Err(StepFailure { words, errno: None });
     };
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let root = open(&root, flags, Mode::empty()).during(&what)?;
@@ -252,9 +252,9 @@ fn limit_processes(most: u64) {
 fn begin(
     holder: &Holder,
     spec: &WireSpec,
-    laid: &[Place],
+    laid: &[ShownPath],
     output: &OwnedFd,
-) -> Result<Pid, Failure> {
+) -> Result<Pid, StepFailure> {
     let (mut failed, mut tell) = std::io::pipe().during("making a pipe")?;
     let program = namespaces::fork(move || {
         let failure = become_program(holder, spec, laid, output);
@@ -266,15 +266,20 @@ fn begin(
     if words.is_empty() {
         return Ok(program);
     }
-    Err(serde_json::from_slice(&words).unwrap_or_else(|_| Failure {
+    Err(serde_json::from_slice(&words).unwrap_or_else(|_| StepFailure {
         words: "starting the program failed".to_owned(),
         errno: None,
     }))
 }
 
 /// Gives up what is not the command's and becomes its program. Returns only if that failed.
-fn become_program(holder: &Holder, spec: &WireSpec, laid: &[Place], output: &OwnedFd) -> Failure {
-    let ready = || -> Result<(), Failure> {
+fn become_program(
+    holder: &Holder,
+    spec: &WireSpec,
+    laid: &[ShownPath],
+    output: &OwnedFd,
+) -> StepFailure {
+    let ready = || -> Result<(), StepFailure> {
         rustix::process::setsid().during("starting a session")?;
         let nothing = open("/dev/null", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())
             .during("opening /dev/null")?;
@@ -310,9 +315,9 @@ fn default_signals() {
 }
 
 /// Replaces this process by the program, which is looked for as a shell does.
-fn execute(spec: &WireSpec) -> Failure {
+fn execute(spec: &WireSpec) -> StepFailure {
     let unfit =
-        |what: &str| Failure { words: format!("{what} has a zero byte in it"), errno: None };
+        |what: &str| StepFailure { words: format!("{what} has a zero byte in it"), errno: None };
     let text = |text: &OsString| CString::new(text.clone().into_vec());
     let Ok(argv) = spec.argv.iter().map(text).collect::<Result<Vec<_>, _>>() else {
         return unfit("the command");

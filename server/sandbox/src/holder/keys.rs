@@ -5,7 +5,7 @@
 //! is another or too young to be sure: each costs one system call otherwise.
 
 use super::mounts::open_inside;
-use super::places::{self, Show, outside_path};
+use super::places::{self, PathDisplay, outside_path};
 use super::root;
 use super::session::Holder;
 use super::tools::There;
@@ -29,24 +29,24 @@ const LONGEST: u64 = 256 << 10;
 const COARSE: i64 = 2;
 
 /// Seconds and nanoseconds of a change, or None where another change could have the same.
-type Changed = Option<(i64, i64)>;
+type ChangeTime = Option<(i64, i64)>;
 
 /// Findings in the toolchains.
 #[derive(Default)]
-pub(super) struct Keys {
-    looked: HashMap<PathBuf, Look>,
+pub(super) struct ToolchainKeys {
+    looked: HashMap<PathBuf, ToolchainFindings>,
 }
 
 /// Findings in one.
-struct Look {
+struct ToolchainFindings {
     folder: OwnedFd,
     id: (u64, u64),
     /// Folders and settings in it, with their times.
-    seen: Vec<(PathBuf, Changed)>,
+    seen: Vec<(PathBuf, ChangeTime)>,
     found: Vec<PathBuf>,
 }
 
-impl Keys {
+impl ToolchainKeys {
     /// All that the toolchains have now.
     pub(super) fn found(&self) -> impl Iterator<Item = &Path> {
         self.looked.values().flat_map(|look| &look.found).map(PathBuf::as_path)
@@ -57,7 +57,7 @@ impl Keys {
 pub(super) fn look(holder: &mut Holder) {
     let Ok(outside) = root::open_place(places::OUTSIDE) else { return };
     let mut keys = std::mem::take(&mut holder.keys);
-    let tools = holder.root.tools.iter().filter(|place| place.show == Show::Throwaway);
+    let tools = holder.root.tools.iter().filter(|place| place.show == PathDisplay::Throwaway);
     let mut there = There::new(&outside, &holder.plan);
     for place in tools {
         let id = stat(outside_path(&place.path)).ok().map(|found| (found.st_dev, found.st_ino));
@@ -67,8 +67,9 @@ pub(super) fn look(holder: &mut Holder) {
         keys.looked.remove(&place.path);
         // An absolute link leads elsewhere when it is not followed from outside: what it leads to is looked at each time.
         let opened = there.may_have(&place.path).then(|| open_inside(outside.as_fd(), &place.path));
-        if let Some(look) =
-            opened.and_then(Result::ok).and_then(|folder| Look::new(&place.path, folder))
+        if let Some(look) = opened
+            .and_then(Result::ok)
+            .and_then(|folder| ToolchainFindings::new(&place.path, folder))
         {
             keys.looked.insert(place.path.clone(), look);
         }
@@ -76,14 +77,14 @@ pub(super) fn look(holder: &mut Holder) {
     holder.keys = keys;
 }
 
-impl Look {
+impl ToolchainFindings {
     fn new(path: &Path, folder: OwnedFd) -> Option<Self> {
         let own = fstat(&folder).ok()?;
         if !FileType::from_raw_mode(own.st_mode).is_dir() {
             return None;
         }
         let id = (own.st_dev, own.st_ino);
-        let mut look = Look { folder, id, seen: Vec::new(), found: Vec::new() };
+        let mut look = ToolchainFindings { folder, id, seen: Vec::new(), found: Vec::new() };
         let mut waiting = VecDeque::from([(PathBuf::from("."), 0)]);
         while let Some((relative, depth)) = waiting.pop_front().filter(|_| !look.is_enough()) {
             let inner = look.read(path, &relative);
@@ -139,14 +140,14 @@ impl Look {
         self.seen.push((relative.to_owned(), changed));
     }
 
-    fn changed(&self, relative: &Path) -> Changed {
+    fn changed(&self, relative: &Path) -> ChangeTime {
         let found = statat(&self.folder, relative, AtFlags::SYMLINK_NOFOLLOW).ok()?;
         Some((found.st_ctime, i64::try_from(found.st_ctime_nsec).ok()?))
     }
 
     fn is_still(&self) -> bool {
         let is_same =
-            |(path, was): &(PathBuf, Changed)| was.is_some() && self.changed(path) == *was;
+            |(path, was): &(PathBuf, ChangeTime)| was.is_some() && self.changed(path) == *was;
         self.seen.iter().all(is_same)
     }
 }

@@ -5,7 +5,7 @@
 
 use super::mounts::During;
 use crate::plan::Limits;
-use crate::wire::Failure;
+use crate::wire::StepFailure;
 use landlock::{
     ABI, Access, AccessFs, CompatLevel, Compatible, PathBeneath, PathFd, Ruleset, RulesetAttr,
     RulesetCreatedAttr, Scope,
@@ -32,7 +32,7 @@ pub(super) fn be_expendable() {
 }
 
 /// Sets limits on this process and what it starts.
-pub(super) fn set(limits: &Limits) -> Result<(), Failure> {
+pub(super) fn set(limits: &Limits) -> Result<(), StepFailure> {
     // Address space and data are not limited: programs reserve far more than they use. The watch counts what
     // they use.
     lower(Resource::Nproc, limits.processes).during("limiting processes")?;
@@ -48,7 +48,7 @@ fn lower(resource: Resource, to: u64) -> rustix::io::Result<()> {
 }
 
 /// Gives up every right that a command has no use for, for good.
-pub(super) fn give_up_rights() -> Result<(), Failure> {
+pub(super) fn give_up_rights() -> Result<(), StepFailure> {
     let _ = clear_ambient_capability_set();
     let kept = if rustix::process::geteuid().is_root() { KEPT } else { CapabilitySet::empty() };
     for number in 0..63 {
@@ -85,12 +85,12 @@ pub(super) fn landlock_abi() -> u32 {
 
 /// Lets this process and what it starts write below `writable` alone, and keeps its signals and its abstract
 /// sockets inside. Where the kernel has less of Landlock, that much less is enforced.
-pub(super) fn confine<'a>(writable: impl Iterator<Item = &'a Path>) -> Result<(), Failure> {
+pub(super) fn confine<'a>(writable: impl Iterator<Item = &'a Path>) -> Result<(), StepFailure> {
     if landlock_abi() < 2 {
         // The first version forbids every rename from one folder to another.
         return Ok(());
     }
-    let failed = |error: &dyn std::fmt::Display| Failure {
+    let failed = |error: &dyn std::fmt::Display| StepFailure {
         words: format!("confining writes by Landlock: {error}"),
         errno: None,
     };

@@ -2,7 +2,7 @@
 //!
 //! Every failure says which step it was, with what the kernel adds to it.
 
-use crate::wire::Failure;
+use crate::wire::StepFailure;
 use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat2};
 use rustix::io::Errno;
 use rustix::mount::{
@@ -17,12 +17,12 @@ use std::path::Path;
 /// Adds to an error which step it was.
 pub(super) trait During<T> {
     /// The failure of the step `step` ("mounting /proc").
-    fn during(self, step: impl Display) -> Result<T, Failure>;
+    fn during(self, step: impl Display) -> Result<T, StepFailure>;
 }
 
 impl<T> During<T> for Result<T, Errno> {
-    fn during(self, step: impl Display) -> Result<T, Failure> {
-        self.map_err(|errno| Failure {
+    fn during(self, step: impl Display) -> Result<T, StepFailure> {
+        self.map_err(|errno| StepFailure {
             words: format!("{step}: {errno}"),
             errno: Some(errno.raw_os_error()),
         })
@@ -30,14 +30,14 @@ impl<T> During<T> for Result<T, Errno> {
 }
 
 impl<T> During<T> for Result<T, nix::errno::Errno> {
-    fn during(self, step: impl Display) -> Result<T, Failure> {
+    fn during(self, step: impl Display) -> Result<T, StepFailure> {
         self.map_err(|errno| Errno::from_raw_os_error(errno as i32)).during(step)
     }
 }
 
 impl<T> During<T> for std::io::Result<T> {
-    fn during(self, step: impl Display) -> Result<T, Failure> {
-        self.map_err(|error| Failure {
+    fn during(self, step: impl Display) -> Result<T, StepFailure> {
+        self.map_err(|error| StepFailure {
             words: format!("{step}: {error}"),
             errno: error.raw_os_error(),
         })
@@ -130,7 +130,7 @@ pub(super) fn special(
     kind: &str,
     options: &[(&str, &str)],
     flags: MountAttrFlags,
-) -> Result<OwnedFd, Failure> {
+) -> Result<OwnedFd, StepFailure> {
     let context = fsopen(kind, FsOpenFlags::FSOPEN_CLOEXEC).during(format!("opening {kind}"))?;
     for (name, value) in options {
         fsconfig_set_string(context.as_fd(), *name, *value)
@@ -142,7 +142,11 @@ pub(super) fn special(
 }
 
 /// An overlay, not yet attached: what is written to it lands in `up`; `lower` shows through.
-pub(super) fn overlay(lower: &OwnedFd, up: &OwnedFd, work: &OwnedFd) -> Result<OwnedFd, Failure> {
+pub(super) fn overlay(
+    lower: &OwnedFd,
+    up: &OwnedFd,
+    work: &OwnedFd,
+) -> Result<OwnedFd, StepFailure> {
     overlay_of_several(std::slice::from_ref(lower), up, work)
 }
 
@@ -151,13 +155,13 @@ pub(super) fn overlay_of_several(
     lower: &[OwnedFd],
     up: &OwnedFd,
     work: &OwnedFd,
-) -> Result<OwnedFd, Failure> {
+) -> Result<OwnedFd, StepFailure> {
     let lower = lower.iter().map(by_fd).collect::<Vec<_>>().join(":");
     new_overlay(&lower, Some((up, work)), HARMLESS)
 }
 
 /// An overlay that can't be written, not yet attached. The kernel asks for a second layer, which is `empty`.
-pub(super) fn read_only_overlay(lower: &OwnedFd, empty: &OwnedFd) -> Result<OwnedFd, Failure> {
+pub(super) fn read_only_overlay(lower: &OwnedFd, empty: &OwnedFd) -> Result<OwnedFd, StepFailure> {
     let layers = format!("{}:{}", by_fd(lower), by_fd(empty));
     new_overlay(&layers, None, HARMLESS | MountAttrFlags::MOUNT_ATTR_RDONLY)
 }
@@ -166,7 +170,7 @@ fn new_overlay(
     lower: &str,
     upper: Option<(&OwnedFd, &OwnedFd)>,
     flags: MountAttrFlags,
-) -> Result<OwnedFd, Failure> {
+) -> Result<OwnedFd, StepFailure> {
     let context =
         fsopen("overlay", FsOpenFlags::FSOPEN_CLOEXEC).during("opening the overlay file system")?;
     let fd = context.as_fd();
@@ -190,7 +194,7 @@ fn by_fd(fd: &OwnedFd) -> String {
 }
 
 /// A failure with what the kernel left in the log of a file system that is being made.
-fn with_log(context: BorrowedFd<'_>, step: &str, errno: Errno) -> Failure {
+fn with_log(context: BorrowedFd<'_>, step: &str, errno: Errno) -> StepFailure {
     let mut words = format!("{step}: {errno}");
     let mut line = [0_u8; 1024];
     while let Ok(length) = rustix::io::read(context, &mut line) {
@@ -200,5 +204,5 @@ fn with_log(context: BorrowedFd<'_>, step: &str, errno: Errno) -> Failure {
             break;
         }
     }
-    Failure { words, errno: Some(errno.raw_os_error()) }
+    StepFailure { words, errno: Some(errno.raw_os_error()) }
 }

@@ -3,7 +3,7 @@
 //! Numbers of users and groups mean the same inside as outside.
 
 use super::mounts::{During, last_errno};
-use crate::wire::Failure;
+use crate::wire::StepFailure;
 use nix::sched::{CloneFlags, unshare};
 use nix::unistd::ForkResult;
 use rustix::mount::{MountPropagationFlags, mount_change};
@@ -16,7 +16,7 @@ use std::io::{Read, Write};
 use std::os::fd::{AsRawFd, OwnedFd};
 
 /// Leaves the machine's user, mount and IPC namespaces. The caller is single-threaded.
-pub(super) fn enter() -> Result<(), Failure> {
+pub(super) fn enter() -> Result<(), StepFailure> {
     let (uid, gid) = (rustix::process::geteuid(), rustix::process::getegid());
     if uid.is_root() && map_everybody().is_ok() {
         // Files of others behave as they do for root outside.
@@ -33,19 +33,19 @@ pub(super) fn enter() -> Result<(), Failure> {
         .during("taking the mounts apart from those outside")
 }
 
-fn write(path: &str, text: &str) -> Result<(), Failure> {
+fn write(path: &str, text: &str) -> Result<(), StepFailure> {
     std::fs::write(path, text).during(format!("writing {path}"))
 }
 
 /// A user namespace in which every number is itself. Only root may, and only from outside: so a child that
 /// stays outside writes the maps. Fails before anything is unshared, or not at all.
-fn map_everybody() -> Result<(), Failure> {
+fn map_everybody() -> Result<(), StepFailure> {
     let users = same_numbers("/proc/self/uid_map")?;
     let groups = same_numbers("/proc/self/gid_map")?;
     let capabilities = rustix::thread::capabilities(None).during("reading capabilities")?.effective;
     let needed = rustix::thread::CapabilitySet::SETUID | rustix::thread::CapabilitySet::SETGID;
     if !capabilities.contains(needed) {
-        return Err(Failure { words: "no right to map users".to_owned(), errno: None });
+        return Err(StepFailure { words: "no right to map users".to_owned(), errno: None });
     }
     let (mut ready, mut tell) = std::io::pipe().during("making a pipe")?;
     let parent = rustix::process::getpid().as_raw_nonzero();
@@ -60,12 +60,12 @@ fn map_everybody() -> Result<(), Failure> {
     tell.write_all(b"x").during("telling the child to map users")?;
     match waitpid(Some(child), WaitOptions::empty()).during("waiting for the maps")? {
         Some((_, status)) if status.exit_status() == Some(0) => Ok(()),
-        _ => Err(Failure { words: "mapping users: not permitted".to_owned(), errno: None }),
+        _ => Err(StepFailure { words: "mapping users: not permitted".to_owned(), errno: None }),
     }
 }
 
 /// The lines of a map, each of whose numbers is itself on both sides.
-fn same_numbers(path: &str) -> Result<String, Failure> {
+fn same_numbers(path: &str) -> Result<String, StepFailure> {
     let text = std::fs::read_to_string(path).during(format!("reading {path}"))?;
     let mut lines = String::new();
     for line in text.lines() {
@@ -80,7 +80,7 @@ fn same_numbers(path: &str) -> Result<String, Failure> {
 }
 
 /// Runs `work` in a child, which ends with the code that it gives.
-pub(super) fn fork(work: impl FnOnce() -> i32) -> Result<Pid, Failure> {
+pub(super) fn fork(work: impl FnOnce() -> i32) -> Result<Pid, StepFailure> {
     #[expect(
         unsafe_code,
         reason = "a child that goes on with this program's state is what is wanted"
@@ -96,7 +96,7 @@ pub(super) fn fork(work: impl FnOnce() -> i32) -> Result<Pid, Failure> {
 
 /// Runs `work` in a child that is the first process of a PID namespace and has a copy of the mounts, and ends
 /// with the code that it gives.
-pub(super) fn fork_first(work: impl FnOnce() -> i32) -> Result<Pid, Failure> {
+pub(super) fn fork_first(work: impl FnOnce() -> i32) -> Result<Pid, StepFailure> {
     // Its last fields are for newer kernels; the size says which there are.
     let arguments: [u64; 8] =
         [(libc::CLONE_NEWPID | libc::CLONE_NEWNS) as u64, 0, 0, 0, libc::SIGCHLD as u64, 0, 0, 0];
@@ -123,13 +123,13 @@ fn end_with(code: i32) -> ! {
     }
 }
 
-fn no_number() -> Failure {
-    Failure { words: "starting a process: no number".to_owned(), errno: None }
+fn no_number() -> StepFailure {
+    StepFailure { words: "starting a process: no number".to_owned(), errno: None }
 }
 
 /// A network namespace with a loopback that is up and nothing else. A child makes it, because who leaves the
 /// machine's network has no way back.
-pub(super) fn loopback() -> Result<OwnedFd, Failure> {
+pub(super) fn loopback() -> Result<OwnedFd, StepFailure> {
     let (mut made, mut tell) = std::io::pipe().during("making a pipe")?;
     let child = fork(move || {
         let _ = set_parent_process_death_signal(Some(Signal::KILL));
@@ -150,14 +150,14 @@ pub(super) fn loopback() -> Result<OwnedFd, Failure> {
     let path = format!("/proc/{}/ns/net", child.as_raw_nonzero());
     let namespace = read.and_then(|_| match words.as_str() {
         "ok" => File::open(path).during("opening the network namespace"),
-        _ => Err(Failure { words, errno: None }),
+        _ => Err(StepFailure { words, errno: None }),
     });
     let _ = kill_process(child, Signal::KILL);
     let _ = waitpid(Some(child), WaitOptions::empty());
     Ok(OwnedFd::from(namespace?))
 }
 
-fn raise_loopback() -> Result<(), Failure> {
+fn raise_loopback() -> Result<(), StepFailure> {
     let socket = socket(AddressFamily::INET, SocketType::DGRAM, None).during("opening a socket")?;
     #[expect(unsafe_code, reason = "no library raises an interface")]
     // SAFETY: an `ifreq` of zeroes is a valid one; its name is shorter than its place and ends with a zero; the

@@ -1,7 +1,7 @@
-//! Whether an overlay can write what the user can: it copies a file with its owner and group, and those that the
+//! Test that an overlay can write what the user can: it copies a file with its owner and group, and those that the
 //! namespace doesn't know can't be given (`EOVERFLOW`). A user's own namespace knows them and their first group alone.
 
-use crate::wire::Failure;
+use crate::wire::StepFailure;
 use rustix::fs::{Access, access};
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
@@ -12,8 +12,8 @@ const LOOKED_AT: usize = 1_000;
 
 /// Refuses a root of which something, at its top, may be written outside and can't be through an overlay. To be called
 /// inside the user namespace, where the machine's tree still is in its place.
-pub(super) fn check(root: &Path) -> Result<(), Failure> {
-    let unknown = Unknown::read();
+pub(super) fn check(root: &Path) -> Result<(), StepFailure> {
+    let unknown = UnknownOwners::read();
     let entries = std::fs::read_dir(root).into_iter().flatten().flatten();
     let entries = entries.take(LOOKED_AT).map(|entry| entry.path());
     for path in std::iter::once(root.to_owned()).chain(entries) {
@@ -26,26 +26,26 @@ pub(super) fn check(root: &Path) -> Result<(), Failure> {
                 "{} is of {what}, and an overlay can't write what is not of the user and the user's first group",
                 path.display()
             );
-            return Err(Failure { words, errno: None });
+            return Err(StepFailure { words, errno: None });
         }
     }
     Ok(())
 }
 
 /// The numbers that stand for those that the namespace doesn't know, where it doesn't know some.
-struct Unknown {
+struct UnknownOwners {
     user: Option<u32>,
     group: Option<u32>,
 }
 
-impl Unknown {
-    fn read() -> Unknown {
+impl UnknownOwners {
+    fn read() -> UnknownOwners {
         let number = |path: &str| std::fs::read_to_string(path).ok()?.trim().parse().ok();
         let unknown = |map: &str, number: Option<u32>| {
             let text = std::fs::read_to_string(map).unwrap_or_default();
             number.filter(|number| !is_mapped(&text, *number))
         };
-        Unknown {
+        UnknownOwners {
             user: unknown("/proc/self/uid_map", number("/proc/sys/kernel/overflowuid")),
             group: unknown("/proc/self/gid_map", number("/proc/sys/kernel/overflowgid")),
         }

@@ -11,7 +11,7 @@ pub(super) const OUTSIDE: &str = "/.ropewalk/outside";
 
 /// How a path of the machine is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Show {
+pub(super) enum PathDisplay {
     /// An empty folder, writable, kept for the session.
     Empty,
     /// As it is, but nothing in it can be written.
@@ -26,57 +26,60 @@ pub(super) enum Show {
 
 /// One path and how it is shown.
 #[derive(Debug, Clone)]
-pub(super) struct Place {
+pub(super) struct ShownPath {
     pub(super) path: PathBuf,
-    pub(super) show: Show,
+    pub(super) show: PathDisplay,
 }
 
 /// All places of a plan that are the same for all its commands, outermost first; a toolchain may be in another. What
 /// is shown beside the roots is not among them.
-pub(super) fn places(plan: &Plan) -> Vec<Place> {
+pub(super) fn places(plan: &Plan) -> Vec<ShownPath> {
     let mut places = Vec::new();
-    let mut add = |path: &Path, show: Show| places.push(Place { path: path.to_owned(), show });
-    data::TEMPORARY.iter().for_each(|path| add(Path::new(path), Show::Empty));
-    data::SYSTEM.iter().for_each(|path| add(Path::new(path), Show::ReadOnly));
+    let mut add =
+        |path: &Path, show: PathDisplay| places.push(ShownPath { path: path.to_owned(), show });
+    data::TEMPORARY.iter().for_each(|path| add(Path::new(path), PathDisplay::Empty));
+    data::SYSTEM.iter().for_each(|path| add(Path::new(path), PathDisplay::ReadOnly));
     let home = plan.home.as_deref();
     if let Some(home) = home {
-        add(home, Show::Empty);
-        data::HOME_TOOLCHAINS.iter().for_each(|name| add(&home.join(name), Show::Throwaway));
-        data::HOME_SETTINGS.iter().for_each(|name| add(&home.join(name), Show::ReadOnly));
+        add(home, PathDisplay::Empty);
+        data::HOME_TOOLCHAINS.iter().for_each(|name| add(&home.join(name), PathDisplay::Throwaway));
+        data::HOME_SETTINGS.iter().for_each(|name| add(&home.join(name), PathDisplay::ReadOnly));
     }
     for (name, value) in &plan.environment {
         if name == "PATH" {
-            std::env::split_paths(value).for_each(|path| add(&path, Show::Throwaway));
+            std::env::split_paths(value).for_each(|path| add(&path, PathDisplay::Throwaway));
         } else if data::names_a_toolchain(name) {
-            add(Path::new(value), Show::Throwaway);
+            add(Path::new(value), PathDisplay::Throwaway);
         }
     }
-    plan.caches.iter().for_each(|path| add(path, Show::Writable));
+    plan.caches.iter().for_each(|path| add(path, PathDisplay::Writable));
     let hidden = hidden(plan);
-    hidden.iter().for_each(|path| add(path, Show::Hidden));
+    hidden.iter().for_each(|path| add(path, PathDisplay::Hidden));
     let kept = kept(plan);
     places.retain(|place| {
         let hides = |path: &PathBuf| place.path.starts_with(path);
-        place.show == Show::Hidden || kept.contains(&place.path) || !hidden.iter().any(hides)
+        place.show == PathDisplay::Hidden || kept.contains(&place.path) || !hidden.iter().any(hides)
     });
-    places.retain(|place| place.show != Show::Throwaway || is_fit_toolchain(&place.path, plan));
+    places.retain(|place| {
+        place.show != PathDisplay::Throwaway || is_fit_toolchain(&place.path, plan)
+    });
     // Outermost first, and of two for one path the stricter last; a path named twice is laid once.
     places.sort_by(|a, b| {
-        let depth = |place: &Place| place.path.components().count();
+        let depth = |place: &ShownPath| place.path.components().count();
         depth(a).cmp(&depth(b)).then_with(|| a.path.cmp(&b.path)).then_with(|| a.show.cmp(&b.show))
     });
     places.dedup_by(|a, b| a.path == b.path && a.show == b.show);
     places
 }
 
-/// What is to be laid in roots for a command, outermost first: what is so for all of them, and what this one does not
+/// Paths to lay in roots for a command, outermost first: those for all commands, and those that this one does not
 /// see besides.
-pub(super) fn inside(roots: &[PathBuf], of_all: &[Place], spec: &WireSpec) -> Vec<Place> {
+pub(super) fn inside(roots: &[PathBuf], of_all: &[ShownPath], spec: &WireSpec) -> Vec<ShownPath> {
     let is_inside =
         |path: &PathBuf| roots.iter().any(|root| path.starts_with(root) && path != root);
     let hidden = spec.hidden.iter().map(PathBuf::from).filter(is_inside);
-    let hidden = hidden.map(|path| Place { path, show: Show::Hidden });
-    let mut inside: Vec<Place> = of_all.iter().cloned().chain(hidden).collect();
+    let hidden = hidden.map(|path| ShownPath { path, show: PathDisplay::Hidden });
+    let mut inside: Vec<ShownPath> = of_all.iter().cloned().chain(hidden).collect();
     inside.sort_by_key(|place| place.path.components().count());
     inside
 }
@@ -87,8 +90,8 @@ pub(super) fn kept(plan: &Plan) -> Vec<PathBuf> {
 }
 
 /// True if a path lies in one of these that is written to as it stands.
-pub(super) fn is_written(laid: &[Place], path: &Path) -> bool {
-    laid.iter().any(|place| place.show != Show::Empty && path.starts_with(&place.path))
+pub(super) fn is_written(laid: &[ShownPath], path: &Path) -> bool {
+    laid.iter().any(|place| place.show != PathDisplay::Empty && path.starts_with(&place.path))
 }
 
 /// All that is hidden: the plan's, the system's secrets, and those of the home folder and of toolchains. What is a

@@ -7,11 +7,11 @@
 use super::mounts::{
     During, HARMLESS, attach, attach_over, copy_of, open_inside, set_flags, special, tmpfs,
 };
-use super::places::{OUTSIDE, Place, Show, hidden, kept, outside_path, places};
+use super::places::{OUTSIDE, PathDisplay, ShownPath, hidden, kept, outside_path, places};
 use crate::plan::Plan;
 use crate::support::Upper;
 use crate::toolchains as data;
-use crate::wire::Failure;
+use crate::wire::StepFailure;
 use rustix::fs::{
     CWD, FileType, Mode, OFlags, ResolveFlags, XattrFlags, mkdirat, mknodat, open, openat2,
 };
@@ -37,24 +37,24 @@ pub(super) const EMPTY: &str = "/.ropewalk/scratch/empty";
 pub(super) const REPLACED: &str = "/.ropewalk/scratch/replaced";
 
 /// State that the holder keeps of the root it made.
-pub(super) struct Root {
+pub(super) struct HolderRoot {
     /// The folder that holds the layers, to be opened by the server where they are in memory.
     pub(super) layers: OwnedFd,
     pub(super) in_memory: bool,
     /// Places to be laid inside roots, outermost first.
-    pub(super) inside: Vec<Place>,
+    pub(super) inside: Vec<ShownPath>,
     /// All that is hidden, wherever it is.
     pub(super) hidden: Vec<PathBuf>,
     /// Places laid outside of roots and may be written, outermost first.
-    pub(super) laid: Vec<Place>,
+    pub(super) laid: Vec<ShownPath>,
     /// Toolchains, settings and what is in them, which each command lays; outermost first.
-    pub(super) tools: Vec<Place>,
+    pub(super) tools: Vec<ShownPath>,
     /// The path of the layer folder as the holder and, until they detach it, commands' first processes see it.
     pub(super) layers_path: PathBuf,
 }
 
 /// Makes the root and moves into it. The caller is in its own mount namespace.
-pub(super) fn make(plan: &Plan) -> Result<Root, Failure> {
+pub(super) fn make(plan: &Plan) -> Result<HolderRoot, StepFailure> {
     enter_empty()?;
     let scratch =
         tmpfs(plan.limits.layer_bytes, "0755", HARMLESS).during("making the temporary folder")?;
@@ -74,12 +74,12 @@ pub(super) fn make(plan: &Plan) -> Result<Root, Failure> {
     let layers =
         open(&layers_path, open_flags, Mode::empty()).during("opening the layer folder")?;
 
-    let mut builder = Builder { count: 0, kept: kept(plan) };
+    let mut builder = RootBuilder { count: 0, kept: kept(plan) };
     machine_proc()?;
     devices()?;
     let mut laid = Vec::new();
     let mut inside = Vec::new();
-    let mut tools: Vec<Place> = Vec::new();
+    let mut tools: Vec<ShownPath> = Vec::new();
     let outside = open_place(OUTSIDE)?;
     let in_root = |path: &Path| plan.roots.iter().any(|root| path.starts_with(root));
     for place in places(plan) {
@@ -89,7 +89,7 @@ pub(super) fn make(plan: &Plan) -> Result<Root, Failure> {
         {
             tools.push(place);
         } else if builder.lay(&place, &outside)?
-            && matches!(place.show, Show::Empty | Show::Writable)
+            && matches!(place.show, PathDisplay::Empty | PathDisplay::Writable)
         {
             laid.push(place);
         }
@@ -104,28 +104,28 @@ pub(super) fn make(plan: &Plan) -> Result<Root, Failure> {
             let _ = symlink(root, link);
         }
     }
-    Ok(Root { layers, in_memory, inside, hidden: hidden(plan), laid, tools, layers_path })
+    Ok(HolderRoot { layers, in_memory, inside, hidden: hidden(plan), laid, tools, layers_path })
 }
 
 /// True if a place is laid by each command, with all that is in it.
-fn is_of_tools(place: &Place) -> bool {
+fn is_of_tools(place: &ShownPath) -> bool {
     let of_system = || data::SYSTEM.iter().any(|path| place.path == Path::new(path));
-    place.show == Show::Throwaway || (place.show == Show::ReadOnly && !of_system())
+    place.show == PathDisplay::Throwaway || (place.show == PathDisplay::ReadOnly && !of_system())
 }
 
 /// Opens a folder, to say which it is.
-pub(super) fn open_place(path: &str) -> Result<OwnedFd, Failure> {
+pub(super) fn open_place(path: &str) -> Result<OwnedFd, StepFailure> {
     open(path, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
         .during(format!("opening {path}"))
 }
 
 /// Makes an empty tmpfs the root of this namespace, with the machine's tree below [`OUTSIDE`].
-fn enter_empty() -> Result<(), Failure> {
+fn enter_empty() -> Result<(), StepFailure> {
     let new = tmpfs(1 << 24, "0755", HARMLESS).during("making an empty root")?;
     // Any folder will do: this namespace's mounts are nobody else's.
     let stage = ["/tmp", "/usr", "/etc"].iter().map(Path::new).find(|path| path.is_dir());
-    let stage =
-        stage.ok_or_else(|| Failure { words: "no folder to mount on".to_owned(), errno: None })?;
+    let stage = stage
+        .ok_or_else(|| StepFailure { words: "no folder to mount on".to_owned(), errno: None })?;
     attach(&new, stage).during("mounting the empty root")?;
     let private = stage.join(PRIVATE.trim_start_matches('/'));
     folder(&private, 0o700).during("making the private folder")?;
@@ -150,17 +150,17 @@ fn has_user_attributes(folder: &Path) -> bool {
 }
 
 /// Lays places, with what it needs to know of those before.
-struct Builder {
+struct RootBuilder {
     count: usize,
     kept: Vec<PathBuf>,
 }
 
-impl Builder {
+impl RootBuilder {
     /// Lays one place; false where there is nothing to lay.
-    fn lay(&mut self, place: &Place, outside: &OwnedFd) -> Result<bool, Failure> {
-        let Place { path, show } = place;
+    fn lay(&mut self, place: &ShownPath, outside: &OwnedFd) -> Result<bool, StepFailure> {
+        let ShownPath { path, show } = place;
         let what = format!("showing {path:?}");
-        if *show == Show::Empty {
+        if *show == PathDisplay::Empty {
             self.count += 1;
             let own = Path::new(SCRATCH).join(self.count.to_string());
             let shared = data::TEMPORARY.iter().any(|known| path == Path::new(known));
@@ -188,7 +188,7 @@ impl Builder {
 
 /// The machine's `/proc`, for as long as the holder needs it: the kernel lets a namespace mount its own where
 /// one can be seen already. Each command's own covers it.
-fn machine_proc() -> Result<(), Failure> {
+fn machine_proc() -> Result<(), StepFailure> {
     let outside = open_place(OUTSIDE)?;
     folder(Path::new("/proc"), 0o755).during("making /proc")?;
     let proc = open_inside(outside.as_fd(), Path::new("proc")).during("opening /proc")?;
@@ -240,16 +240,20 @@ pub(super) fn place_for(path: &Path, is_folder: bool) -> Result<OwnedFd, Errno> 
 }
 
 /// Lays a place that needs nothing of the session's own; false where there is nothing to lay.
-pub(super) fn lay(place: &Place, kept: &[PathBuf], outside: &OwnedFd) -> Result<bool, Failure> {
-    let Place { path, show } = place;
+pub(super) fn lay(
+    place: &ShownPath,
+    kept: &[PathBuf],
+    outside: &OwnedFd,
+) -> Result<bool, StepFailure> {
+    let ShownPath { path, show } = place;
     let what = format!("showing {path:?}");
-    if *show == Show::Hidden {
+    if *show == PathDisplay::Hidden {
         return hide(path, kept).map(|()| true);
     }
     let Ok(source) = open_inside(outside.as_fd(), path) else { return Ok(false) };
     let copy = copy_of(source.as_fd()).during(&what)?;
     let flags = match show {
-        Show::Writable => HARMLESS,
+        PathDisplay::Writable => HARMLESS,
         _ => HARMLESS | MountAttrFlags::MOUNT_ATTR_RDONLY,
     };
     set_flags(&copy, flags, true).during(&what)?;
@@ -268,17 +272,17 @@ enum Cover {
 }
 
 /// Covers a path so that it can't be opened.
-fn hide(path: &Path, kept: &[PathBuf]) -> Result<(), Failure> {
+fn hide(path: &Path, kept: &[PathBuf]) -> Result<(), StepFailure> {
     cover(path, kept, Cover::Shut)
 }
 
 /// Covers a path so that a program finds nothing in it: no file in a folder, no text in a file, no member in JSON.
-pub(super) fn blank(path: &Path, kept: &[PathBuf]) -> Result<(), Failure> {
+pub(super) fn blank(path: &Path, kept: &[PathBuf]) -> Result<(), StepFailure> {
     cover(path, kept, Cover::Blank)
 }
 
 /// Covers a path, where there is something. What is kept inside it has its place in the cover.
-fn cover(path: &Path, kept: &[PathBuf], with: Cover) -> Result<(), Failure> {
+fn cover(path: &Path, kept: &[PathBuf], with: Cover) -> Result<(), StepFailure> {
     let flags = HARMLESS | MountAttrFlags::MOUNT_ATTR_RDONLY;
     let what = format!("hiding {path:?}");
     let Ok(there) = open(path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()) else {
@@ -317,7 +321,7 @@ fn cover(path: &Path, kept: &[PathBuf], with: Cover) -> Result<(), Failure> {
 }
 
 /// `/dev`: a few devices, terminals of its own, and nothing else.
-fn devices() -> Result<(), Failure> {
+fn devices() -> Result<(), StepFailure> {
     let what = "making /dev";
     folder(Path::new("/dev"), 0o755).during(what)?;
     let dev = tmpfs(1 << 16, "0755", HARMLESS).during(what)?;
@@ -345,6 +349,6 @@ fn devices() -> Result<(), Failure> {
 }
 
 /// Takes away what the holder alone may see. For a command's first process, in its own mount namespace.
-pub(super) fn leave_private() -> Result<(), Failure> {
+pub(super) fn leave_private() -> Result<(), StepFailure> {
     unmount(PRIVATE, UnmountFlags::DETACH).during("leaving the machine's tree")
 }

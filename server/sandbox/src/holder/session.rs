@@ -1,7 +1,7 @@
 //! State that the holder keeps for its life.
 
-use super::keys::Keys;
-use super::root::Root;
+use super::keys::ToolchainKeys;
+use super::root::HolderRoot;
 use crate::plan::Plan;
 use rustix::fs::Mode;
 use std::os::fd::OwnedFd;
@@ -9,9 +9,9 @@ use std::os::fd::OwnedFd;
 /// See the module.
 pub(super) struct Holder {
     pub(super) plan: Plan,
-    pub(super) root: Root,
+    pub(super) root: HolderRoot,
     /// Keys found in toolchains.
-    pub(super) keys: Keys,
+    pub(super) keys: ToolchainKeys,
     /// The network namespace of commands without the machine's network.
     pub(super) loopback: OwnedFd,
     /// The mode mask that the server was started with.

@@ -8,11 +8,11 @@ use super::mounts::{
     During, HARMLESS, attach, attach_over, copy_of, open_inside, read_only_overlay, set_flags,
     tmpfs,
 };
-use super::places::{self, OUTSIDE, Place, Show, kept};
+use super::places::{self, OUTSIDE, PathDisplay, ShownPath, kept};
 use super::root::{self, EMPTY, REPLACED};
 use super::session::Holder;
 use crate::toolchains as data;
-use crate::wire::{Failure, WireSpec};
+use crate::wire::{StepFailure, WireSpec};
 use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags, chmod, fstat, open, openat2};
 use rustix::io::Errno;
 use rustix::mount::MountAttrFlags;
@@ -24,7 +24,7 @@ use std::path::{Path, PathBuf};
 const PAGE: usize = 1 << 16;
 
 /// Steps at a path; of two at one path the later lies above.
-enum Step {
+enum ShownStep {
     Show,
     Hide,
     /// Mount that was there before a shown folder covered it.
@@ -36,9 +36,9 @@ enum Step {
 pub(super) fn lay(
     holder: &Holder,
     spec: &WireSpec,
-    laid: &[Place],
+    laid: &[ShownPath],
     outside: &OwnedFd,
-) -> Result<(), Failure> {
+) -> Result<(), StepFailure> {
     let plan = &holder.plan;
     let unhidden = |path: &Path| spec.unhidden.iter().any(|known| path == Path::new(known));
     let own: Vec<PathBuf> = spec.hidden.iter().map(PathBuf::from).collect();
@@ -61,33 +61,37 @@ pub(super) fn lay(
     shown.dedup();
     let is_shown = |path: &Path| shown.iter().any(|shown| path.starts_with(shown));
 
-    let mut steps: Vec<(&Path, Step)> = Vec::new();
+    let mut steps: Vec<(&Path, ShownStep)> = Vec::new();
     for place in laid {
-        let of_home = place.show == Show::Empty
+        let of_home = place.show == PathDisplay::Empty
             && !data::TEMPORARY.iter().any(|path| place.path == Path::new(path));
         if is_shown(&place.path) && !of_home {
             let what = format!("keeping {:?}", place.path);
             let there = open(&place.path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty());
             let mount = there.and_then(|there| copy_of(there.as_fd())).during(what)?;
-            steps.push((&place.path, Step::Keep(mount)));
+            steps.push((&place.path, ShownStep::Keep(mount)));
         }
     }
-    steps.extend(shown.iter().map(|path| (path.as_path(), Step::Show)));
+    steps.extend(shown.iter().map(|path| (path.as_path(), ShownStep::Show)));
     let covered = hidden.iter().filter(|path| is_shown(path) && !in_root(path));
-    steps.extend(covered.map(|path| (path.as_path(), Step::Hide)));
-    let order = |step: &Step| match step {
-        Step::Show => 0,
-        Step::Hide => 1,
-        Step::Keep(_) => 2,
+    steps.extend(covered.map(|path| (path.as_path(), ShownStep::Hide)));
+    let order = |step: &ShownStep| match step {
+        ShownStep::Show => 0,
+        ShownStep::Hide => 1,
+        ShownStep::Keep(_) => 2,
     };
     steps.sort_by_key(|(path, step)| (path.components().count(), order(step)));
     for (path, step) in steps {
         match step {
-            Step::Show => show(path, outside)?,
-            Step::Hide => {
-                root::lay(&Place { path: path.to_owned(), show: Show::Hidden }, &kept, outside)?;
+            ShownStep::Show => show(path, outside)?,
+            ShownStep::Hide => {
+                root::lay(
+                    &ShownPath { path: path.to_owned(), show: PathDisplay::Hidden },
+                    &kept,
+                    outside,
+                )?;
             }
-            Step::Keep(mount) => match attach(&mount, path) {
+            ShownStep::Keep(mount) => match attach(&mount, path) {
                 // It was in a folder that is hidden.
                 Err(Errno::NOENT) => {}
                 done => done.during(format!("keeping {path:?}"))?,
@@ -100,7 +104,7 @@ pub(super) fn lay(
 }
 
 /// Lays other bytes over files that the command would see, in a memory of its own that goes with it.
-fn replace(files: &[(&Path, &[u8])]) -> Result<(), Failure> {
+fn replace(files: &[(&Path, &[u8])]) -> Result<(), StepFailure> {
     if files.is_empty() {
         return Ok(());
     }
@@ -141,12 +145,12 @@ fn hidden_above<'a>(path: &Path, hidden: &[&'a PathBuf], kept: &[PathBuf]) -> Op
 fn refuse_hidden<'a>(
     asked: &[PathBuf],
     hiding: &impl Fn(&Path) -> Option<&'a PathBuf>,
-) -> Result<(), Failure> {
+) -> Result<(), StepFailure> {
     for path in asked {
         if let Some(hiding) = hiding(path) {
             let words =
                 format!("{} is hidden from commands, as {} is", path.display(), hiding.display());
-            return Err(Failure { words, errno: None });
+            return Err(StepFailure { words, errno: None });
         }
     }
     Ok(())
@@ -154,7 +158,7 @@ fn refuse_hidden<'a>(
 
 /// Shows a file or a folder of the machine. Nothing but these is shown: a socket or a named pipe is no reading
 /// matter but a way to another program.
-fn show(path: &Path, outside: &OwnedFd) -> Result<(), Failure> {
+fn show(path: &Path, outside: &OwnedFd) -> Result<(), StepFailure> {
     let what = format!("showing {path:?}");
     let Ok(source) = open_inside(outside.as_fd(), path) else { return Ok(()) };
     let stat = fstat(&source).during(&what)?;
@@ -170,7 +174,8 @@ fn show(path: &Path, outside: &OwnedFd) -> Result<(), Failure> {
         FileType::RegularFile => {}
         _ => return Ok(()),
     }
-    root::lay(&Place { path: path.to_owned(), show: Show::ReadOnly }, &[], outside).map(|_| ())
+    root::lay(&ShownPath { path: path.to_owned(), show: PathDisplay::ReadOnly }, &[], outside)
+        .map(|_| ())
 }
 
 /// The file that `/etc/resolv.conf` leads to, where that is not among what is shown anyway.

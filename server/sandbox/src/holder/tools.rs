@@ -8,11 +8,11 @@
 //! session lives may stay unseen by it.
 
 use super::mounts::{attach_over, open_inside, overlay_of_several};
-use super::places::{self, Place, Show, kept};
+use super::places::{self, PathDisplay, ShownPath, kept};
 use super::root::{self, is_folder, place_for};
 use super::session::Holder;
 use crate::plan::Plan;
-use crate::wire::{Failure, WireSpec};
+use crate::wire::{StepFailure, WireSpec};
 use rustix::fs::{AtFlags, Mode, OFlags, open, statat};
 use std::collections::HashMap;
 use std::fs;
@@ -26,7 +26,7 @@ const ALL: &str = ".all";
 
 /// Lays them for a command of this layer, with what the plan shows or hides in them, and covers the keys that were
 /// found in them, but for those that it may see; gives those that may be written.
-pub(super) fn lay_for(holder: &Holder, spec: &WireSpec) -> Result<Vec<Place>, Failure> {
+pub(super) fn lay_for(holder: &Holder, spec: &WireSpec) -> Result<Vec<ShownPath>, StepFailure> {
     let laid = if holder.root.in_memory { lay(holder, &spec.layer)? } else { Vec::new() };
     let kept = kept(&holder.plan);
     let is_seen = |path: &Path| {
@@ -40,7 +40,7 @@ pub(super) fn lay_for(holder: &Holder, spec: &WireSpec) -> Result<Vec<Place>, Fa
 }
 
 /// Lays them for all commands, where that is not done for each.
-pub(super) fn lay_for_all(holder: &mut Holder) -> Result<(), Failure> {
+pub(super) fn lay_for_all(holder: &mut Holder) -> Result<(), StepFailure> {
     if !holder.root.in_memory {
         let laid = lay(holder, ALL)?;
         holder.root.laid.extend(laid);
@@ -48,34 +48,36 @@ pub(super) fn lay_for_all(holder: &mut Holder) -> Result<(), Failure> {
     Ok(())
 }
 
-fn lay(holder: &Holder, layer: &str) -> Result<Vec<Place>, Failure> {
+fn lay(holder: &Holder, layer: &str) -> Result<Vec<ShownPath>, StepFailure> {
     let outside = &root::open_place(places::OUTSIDE)?;
     let kept = kept(&holder.plan);
-    let mut laid: Vec<Place> = Vec::new();
+    let mut laid: Vec<ShownPath> = Vec::new();
     let mut there = There::new(outside, &holder.plan);
     for (number, place) in holder.root.tools.iter().enumerate() {
         // Most are not there; what is hidden may be there by another's hand.
-        if place.show != Show::Hidden && !there.may_have(&place.path) {
+        if place.show != PathDisplay::Hidden && !there.may_have(&place.path) {
             continue;
         }
         let done = match place.show {
             // One overlay for a toolchain and the folders in it, so that files can be moved between them.
-            Show::Throwaway if laid.iter().any(|other| is_thrown_in(other, &place.path)) => false,
-            Show::Throwaway => {
+            PathDisplay::Throwaway if laid.iter().any(|other| is_thrown_in(other, &place.path)) => {
+                false
+            }
+            PathDisplay::Throwaway => {
                 throwaway(holder, layer, number, &place.path, outside).is_some()
                     || root::lay(place, &kept, outside).unwrap_or(false)
             }
             // Where a command's own things are in its place, it is left out, like what does not exist.
-            Show::ReadOnly => {
+            PathDisplay::ReadOnly => {
                 let _ = root::lay(place, &kept, outside);
                 false
             }
             // A tool that finds its settings shut gives up, and goes on where they are empty.
-            Show::Hidden => {
+            PathDisplay::Hidden => {
                 root::blank(&place.path, &kept)?;
                 false
             }
-            Show::Empty | Show::Writable => root::lay(place, &kept, outside)?,
+            PathDisplay::Empty | PathDisplay::Writable => root::lay(place, &kept, outside)?,
         };
         if done {
             laid.push(place.clone());
@@ -119,8 +121,8 @@ impl<'a> There<'a> {
     }
 }
 
-fn is_thrown_in(place: &Place, path: &Path) -> bool {
-    place.show == Show::Throwaway && path.starts_with(&place.path)
+fn is_thrown_in(place: &ShownPath, path: &Path) -> bool {
+    place.show == PathDisplay::Throwaway && path.starts_with(&place.path)
 }
 
 /// Lays an overlay whose upper layer nobody reads; none where that can't be.

@@ -4,13 +4,13 @@ use super::command::lay_root;
 use super::mounts::During;
 use super::{limits, places, root, set_up};
 use crate::plan::{Limits, Plan};
-use crate::support::{Found, Upper};
-use crate::wire::Failure;
+use crate::support::{Abilities, Upper};
+use crate::wire::StepFailure;
 use std::fs;
 use std::path::Path;
 
 /// Sets everything up as for a session whose root is `folder`/root, and writes through an overlay.
-pub(super) fn attempt(folder: &Path) -> Result<Found, Failure> {
+pub(super) fn attempt(folder: &Path) -> Result<Abilities, StepFailure> {
     let real = folder.join("root");
     let plan = Plan {
         roots: vec![real.clone()],
@@ -34,8 +34,8 @@ pub(super) fn attempt(folder: &Path) -> Result<Found, Failure> {
         fs::read_to_string(beneath.join("file")).during("reading beneath an overlay")?;
     if replaced.count() != 0 || written != "new" || untouched != "old" {
         let words = "an overlay did not keep what was written to it apart".to_owned();
-        return Err(Failure { words, errno: None });
+        return Err(StepFailure { words, errno: None });
     }
     let upper = if holder.root.in_memory { Upper::Memory } else { Upper::Disk };
-    Ok(Found { upper, landlock: limits::landlock_abi() })
+    Ok(Abilities { upper, landlock: limits::landlock_abi() })
 }

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 /// The least that a file counts.
 const LEAST: u64 = 4_096;
-/// What the system counts a file's room in.
+/// Bytes in which the system counts a file's room.
 const BLOCK: u64 = 512;
 /// The most names that are remembered. A tree with more of them to be looked into counts as full.
 const MOST_NAMES: usize = 250_000;
@@ -24,7 +24,7 @@ const ENTER: OFlags =
 pub(super) fn taken(folders: &[PathBuf], most: u64) -> u64 {
     let mut taken: u64 = 0;
     for folder in folders {
-        let Some(mut walk) = Walk::new(folder, most.saturating_sub(taken)) else { continue };
+        let Some(mut walk) = MeasureWalk::new(folder, most.saturating_sub(taken)) else { continue };
         while walk.step() {}
         taken = taken.saturating_add(walk.taken);
     }
@@ -32,14 +32,14 @@ pub(super) fn taken(folders: &[PathBuf], most: u64) -> u64 {
 }
 
 /// A tree that is being counted.
-struct Walk {
+struct MeasureWalk {
     top: OwnedFd,
     /// The folder that is looked into now.
     at: OwnedFd,
     /// The folders in it that come after.
     waiting: Vec<CString>,
     /// The folders above it, the top first.
-    above: Vec<Above>,
+    above: Vec<WalkedFolder>,
     /// How many names are remembered.
     names: usize,
     taken: u64,
@@ -47,7 +47,7 @@ struct Walk {
 }
 
 /// A folder that the walk has come through.
-struct Above {
+struct WalkedFolder {
     id: (u64, u64),
     /// The folder in it that the walk went into.
     name: CString,
@@ -55,7 +55,7 @@ struct Above {
     waiting: Vec<CString>,
 }
 
-impl Walk {
+impl MeasureWalk {
     fn new(folder: &Path, most: u64) -> Option<Self> {
         let top = openat(CWD, folder, ENTER, Mode::empty()).ok()?;
         let at = top.try_clone().ok()?;
@@ -78,12 +78,12 @@ impl Walk {
                 return true;
             };
             let waiting = std::mem::take(&mut self.waiting);
-            self.above.push(Above { id, name, waiting });
+            self.above.push(WalkedFolder { id, name, waiting });
             self.at = inside;
             self.look();
             return true;
         }
-        let Some(Above { id, waiting, .. }) = self.above.pop() else { return false };
+        let Some(WalkedFolder { id, waiting, .. }) = self.above.pop() else { return false };
         self.names -= 1;
         self.waiting = waiting;
         match openat(&self.at, c"..", ENTER, Mode::empty()) {
@@ -128,7 +128,7 @@ impl Walk {
     fn look(&mut self) {
         let Ok(entries) = Dir::read_from(&self.at) else { return };
         for entry in entries {
-            // What can't be read on is counted with the next look.
+            // A folder that can't be read on is counted with the next look.
             let Ok(entry) = entry else { return };
             let name = entry.file_name();
             if name != c"." && name != c".." {
@@ -213,7 +213,7 @@ mod tests {
         }
         put(&outside.join("large"), 1 << 20);
         for moved in ["a", "a/b", "a/b/c"] {
-            let mut walk = Walk::new(&own, u64::MAX).unwrap();
+            let mut walk = MeasureWalk::new(&own, u64::MAX).unwrap();
             let inside = openat(CWD, own.join("a/b/c"), ENTER, Mode::empty()).unwrap();
             while id_of(&walk.at) != id_of(&inside) {
                 assert!(walk.step());

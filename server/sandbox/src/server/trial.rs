@@ -1,10 +1,10 @@
 //! The server's side of the trial: makes the small folder that the holder tries on, and removes it.
 //!
-//! What is tried, and how, is the holder's matter.
+//! The trial itself is the holder's matter.
 
 use super::{failed, first_answer, send, start_holder};
 use crate::plan::SandboxError;
-use crate::support::Found;
+use crate::support::Abilities;
 use crate::wire::{FromHolder, ToHolder};
 use std::io;
 use std::os::unix::fs::MetadataExt;
@@ -12,13 +12,13 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 use tempfile::TempDir;
 
-/// What the names of the folders begin with.
+/// Start of the folders' names.
 const PREFIX: &str = ".ropewalk-trial-";
 /// How old a folder is that a killed process must have left: a trial takes milliseconds, and some seconds at most.
 const LEFT: Duration = Duration::from_secs(60 * 60);
 
 /// Tries what this machine can do, in a small folder that is removed again.
-pub(crate) async fn run() -> Result<Found, SandboxError> {
+pub(crate) async fn run() -> Result<Abilities, SandboxError> {
     let step = "making a folder to try commands in";
     let folder = parent().and_then(|parent| make(&parent)).map_err(|error| failed(step, &error))?;
     try_in(folder.path()).await
@@ -63,7 +63,7 @@ fn remove_left(parent: &Path) {
     }
 }
 
-async fn try_in(folder: &Path) -> Result<Found, SandboxError> {
+async fn try_in(folder: &Path) -> Result<Abilities, SandboxError> {
     let (_holder, socket) = start_holder()?;
     send(&socket, &ToHolder::Probe(folder.as_os_str().to_owned()), &[]).await?;
     match first_answer(&socket).await?.0 {

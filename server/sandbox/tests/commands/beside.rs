@@ -1,4 +1,4 @@
-//! What commands see of folders beside and above their roots.
+//! Folders beside and above the roots, as commands see them.
 
 use crate::world::{World, finish};
 use ropewalk_sandbox::End;
@@ -97,7 +97,8 @@ pub(crate) fn what_is_installed_meanwhile_is_the_next_commands() {
         let said = world.sh(&sandbox, ask).await.1;
         assert_eq!(said, "new\nnew\nnew\nnew\nnew\nNew\n3\nkept\n");
         drop(running);
-        // What the first layer's commands wrote is what others begin with, and not the other way round.
+        // Files of the first layer's commands are what others begin with, and not the other way
+        // round.
         world.layer(&sandbox, "b2");
         let (mut spec, output) = world.spec(&format!(
             "{ask}; rm ~/.cargo/kept ~/.cargo/bin/new; ls ~/.cargo; ls ~/.cargo/bin | wc -l"
@@ -130,7 +131,7 @@ pub(crate) fn a_link_in_the_home_leads_no_mount_outside() {
             let error = sandbox.run(spec).await.unwrap_err().to_string();
             assert!(error.contains("Too many levels of symbolic links"), "{error}");
         }
-        // What is there unasked is left out where it has no place.
+        // A place that is shown unasked is left out where it has no folder.
         assert_eq!(world.sh(&sandbox, "ls -A ~/.nvm/ ~/.local/share/; echo on").await.1.lines().last(), Some("on"));
     });
     assert_eq!(std::fs::read_dir(home.join("other")).unwrap().count(), 0);
@@ -379,7 +380,7 @@ pub(crate) fn sockets_beside_the_roots_lead_nowhere() {
             let error = listener.accept().unwrap_err();
             assert_eq!(error.kind(), std::io::ErrorKind::WouldBlock);
         }
-        // What is shown is live all the same: another file by that name, and one that was not there.
+        // A shown file is live all the same: another file by that name, and one that was not there.
         let script = "cat ../sibling ../new; true";
         assert!(world.sh(&sandbox, script).await.1.starts_with("old"), "nothing is new yet");
         std::fs::write(around.join("beside"), "replaced").unwrap();

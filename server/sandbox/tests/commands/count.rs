@@ -11,7 +11,7 @@ pub(crate) const COUNTED: &str = "--commands-of-a-test-that-counts";
 /// The most that a command may cost, once the session's first has run.
 const MOST: usize = 100;
 
-/// What a developer's home has, and a command needs to see.
+/// Toolchains of a developer's home that a command needs to see.
 const TOOLCHAINS: &[&str] = &[
     ".cargo/bin",
     ".cargo/registry/src",

@@ -75,7 +75,7 @@ pub(crate) fn a_shared_segment_goes_with_its_command() {
     });
 }
 
-/// What makes a good command a bad one.
+/// Change that makes a good command a bad one.
 type Change<'a> = &'a dyn Fn(&mut ropewalk_sandbox::Spec);
 
 pub(crate) fn what_cannot_be_started_is_said() {

@@ -1,24 +1,25 @@
-//! What a hostile command may try, as data. Each row runs for real; what it may say is in the row, and that
+//! Attempts of hostile commands, as data. Each row runs for real; its output is in the row, and that
 //! nothing outside changes or is read is checked after every one of them.
 //!
 //! `$HOST` is the home outside, `$PORT` a TCP port of the machine, `$SERVER` the server's process, `$SOCK` a
 //! socket outside, `$SOCKETS` those in other folders for everybody, `$ABSTRACT` the name of one that is in no folder,
-//! `$KEY` the name of a key of the user's and `$SERIAL` its number. Below the home lie secrets that hold the word SECRET, and a descriptor of
-//! one of them is open when the sandbox is started. Each row says what it would not print outside of a sandbox.
+//! `$KEY` the name of a key of the user's and `$SERIAL` its number. Below the home lie secrets that hold the word
+//! SECRET, and a descriptor of one of them is open when the sandbox is started. Each row says what it would not print
+//! outside of a sandbox.
 
 /// One command and what becomes of it.
 pub(crate) struct Row {
-    /// What it is, in a few words.
+    /// The attempt, in a few words.
     pub(crate) name: &'static str,
-    /// What the shell is given.
+    /// Script for the shell.
     pub(crate) script: &'static str,
-    /// What it must print, on both its outputs.
+    /// Output that it must print, on both streams.
     pub(crate) says: Says,
     /// How it must end.
     pub(crate) ends: Ends,
 }
 
-/// What a row's command prints.
+/// Output of a row's command.
 pub(crate) enum Says {
     /// This and nothing else.
     Exactly(&'static str),

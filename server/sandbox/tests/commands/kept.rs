@@ -1,6 +1,6 @@
 //! Commands on the machine itself: how they end, and that nothing is left of them, whatever they do to be left.
 
-use ropewalk_sandbox::{End, KEEPER, Kept, Outside};
+use ropewalk_sandbox::{End, KEEPER, KeptCommand, Outside};
 use std::io::{BufRead, BufReader, PipeReader, Read};
 use std::process::{Command, Stdio};
 
@@ -39,9 +39,9 @@ fn script(text: &str) -> (Outside, BufReader<PipeReader>) {
     (command, BufReader::new(read))
 }
 
-async fn started(text: &str) -> (Kept, BufReader<PipeReader>) {
+async fn started(text: &str) -> (KeptCommand, BufReader<PipeReader>) {
     let (command, output) = script(text);
-    (Kept::start(command).await.unwrap(), output)
+    (KeptCommand::start(command).await.unwrap(), output)
 }
 
 /// Until nobody holds the output any more; what was said.
@@ -70,7 +70,7 @@ pub(crate) fn ends_are_told_apart() {
             ("kill -TERM 0; echo on", End::Signalled { signal: 15, left_running: false }, ""),
             ("kill -KILL -- -$$; echo on", End::Signalled { signal: 9, left_running: false }, ""),
             ("cat; echo $0 $#", exited(0), "bash 0\n"),
-            // What needs but a moment has it.
+            // Processes that need but a moment have it.
             ("(sleep 0.1; echo late) & true", exited(0), "late\n"),
             ("(setsid sh -c 'sleep 0.1; echo late' &)", exited(0), "late\n"),
             ("sleep 1000 & exit 4", End::Exited { code: 4, left_running: true }, ""),
@@ -107,7 +107,7 @@ pub(crate) fn a_kill_ends_everything() {
         drop(kept);
         said(output).await;
         let (command, output) = script("sleep 1000");
-        drop(Kept::start(command));
+        drop(KeptCommand::start(command));
         said(output).await;
     });
 }
@@ -121,7 +121,7 @@ pub(crate) fn what_runs_from_its_end_is_caught() {
     run(async || {
         let (mut command, mut output) = script("");
         command.argv = ["perl", "-e", CHAIN].map(Into::into).into();
-        let mut kept = Kept::start(command).await.unwrap();
+        let mut kept = KeptCommand::start(command).await.unwrap();
         assert_eq!(line(&mut output), "up\n");
         kept.kill();
         kept.wait().await;
@@ -143,7 +143,7 @@ pub(crate) fn what_cannot_be_started_is_said() {
         let starts = async |change: &dyn Fn(&mut Outside)| {
             let (mut command, _output) = script("true");
             change(&mut command);
-            Kept::start(command).await.unwrap_err().kind()
+            KeptCommand::start(command).await.unwrap_err().kind()
         };
         use std::io::ErrorKind;
         let missing = starts(&|command| command.argv = vec!["no-such-program".into()]).await;
@@ -157,7 +157,7 @@ pub(crate) fn what_cannot_be_started_is_said() {
         for hostile in [vec![], vec!["sh".into(), "a\0b".into()]] {
             starts(&|command| command.argv.clone_from(&hostile)).await;
         }
-        // What is long and odd, and can be started.
+        // Long and odd values can be started.
         let (mut command, output) = script("printf %s \"$LONG\" | wc -c; pwd");
         let odd: std::ffi::OsString =
             std::os::unix::ffi::OsStringExt::from_vec(b"no utf-8: \xff\n".to_vec());
@@ -165,7 +165,7 @@ pub(crate) fn what_cannot_be_started_is_said() {
         command.cwd = folder.path().join(odd);
         std::fs::create_dir(&command.cwd).unwrap();
         command.env.push(("LONG".into(), "é".repeat(50_000).into()));
-        assert_eq!(Kept::start(command).await.unwrap().wait().await, exited(0));
+        assert_eq!(KeptCommand::start(command).await.unwrap().wait().await, exited(0));
         let bytes = tokio::task::spawn_blocking(move || {
             let (mut output, mut bytes) = (output, Vec::new());
             output.read_to_end(&mut bytes).unwrap();
@@ -204,7 +204,7 @@ pub(crate) fn a_keeper_that_is_killed_takes_the_command_along() {
     });
 }
 
-/// What commands do to their keeper, with something left behind that only its unlike number tells. Some of it has
+/// Attacks of commands on their keeper, with something left behind that only its unlike number tells. Some of it has
 /// neither its parent, nor its session, nor its environment, nor its output.
 const AGAINST_THE_KEEPER: &[&str] = &[
     "kill -STOP $PPID; exec sleep $N",
@@ -220,7 +220,7 @@ const AGAINST_THE_KEEPER: &[&str] = &[
 
 pub(crate) fn a_command_that_ends_its_keeper_leaves_nothing() {
     run(async || {
-        // What others have started is theirs to wait for, and nobody's to end.
+        // Processes that others have started are theirs to wait for, and nobody's to end.
         let mut own = tokio::process::Command::new("sh")
             .args(["-c", "read line; exit 7"])
             .stdin(Stdio::piped())
@@ -230,7 +230,7 @@ pub(crate) fn a_command_that_ends_its_keeper_leaves_nothing() {
             let number = format!("{}0{row}", 10_000_000 + std::process::id());
             let (mut command, output) = script(text);
             command.env.push(("N".into(), number.clone().into()));
-            let mut kept = Kept::start(command).await.unwrap();
+            let mut kept = KeptCommand::start(command).await.unwrap();
             let end = kept.wait().await;
             let is_told = matches!(&end, End::Lost(words) if words.ends_with("were ended"));
             assert!(is_told, "{text}: {end:?}");
@@ -262,7 +262,7 @@ pub(crate) fn victim() {
         let (mut command, _output) = script(&format!("{STUBBORN}\nwait"));
         // The command holds this program's own output open, and is asked by that whether it is gone.
         command.output = std::os::fd::AsFd::as_fd(&std::io::stdout()).try_clone_to_owned().unwrap();
-        Kept::start(command).await.unwrap().wait().await;
+        KeptCommand::start(command).await.unwrap().wait().await;
     });
 }
 

@@ -1,4 +1,4 @@
-//! What commands see, write and reach.
+//! Files that commands see, write and reach.
 
 use crate::world::{World, finish};
 use ropewalk_sandbox::{End, Sandbox, Upper};
@@ -213,7 +213,7 @@ pub(crate) fn toolchains_are_seen_and_not_written() {
                       cat ~/.cargo/credentials.toml ../../sdk/credentials ~/.config/other; ls ../..";
         let (_, said) = world.sh(&sandbox, script).await;
         assert!(said.starts_with("tool\njavac\nA B\nnew\n") && !said.contains("SECRET"), "{said}");
-        // What a variable names must be a toolchain, not the folder that everything is in.
+        // A variable must name a toolchain, not the folder that everything is in.
         assert!(said.ends_with("home\nsdk\n"), "{said}");
         assert!(!elsewhere.join("x").exists() && !home.join(".cargo/more").exists());
         assert!(std::fs::read_to_string(home.join(".cargo/bin/tool")).unwrap().contains("echo tool"));
@@ -365,7 +365,7 @@ pub(crate) fn shown_and_unhidden_for_one_command() {
         spec.shown.push(other.join("inner"));
         spec.unhidden.push(other.join("inner"));
         assert_eq!(finish(&sandbox, spec, output).await, (OK, "SECRET".to_owned()));
-        // What is hidden from one alone is so in roots, in the layer too, and beside them.
+        // A file hidden from one command alone is so in roots, in the layer too, and beside them.
         world.write("sub/late", "SECRET");
         world.write("sub/a", "seen");
         let (mut spec, output) =

@@ -12,7 +12,7 @@ pub(crate) struct World {
     _folder: Option<TempDir>,
     home: PathBuf,
     root: PathBuf,
-    /// What is planned; tests change it before they start a sandbox.
+    /// The plan; tests change it before they start a sandbox.
     pub(crate) plan: Plan,
 }
 

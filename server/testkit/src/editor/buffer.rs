@@ -10,7 +10,7 @@ use ropewalk_workspace::ContentChange;
 use std::collections::HashSet;
 use std::ops::Range;
 
-/// Who put a character into a buffer.
+/// Author of a character in a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Author {
     /// It was there when the document was opened, or came from the disk.
@@ -28,7 +28,7 @@ pub struct Cell {
     pub char: char,
     /// Its identity, unique in its client.
     pub id: u32,
-    /// Who put it there.
+    /// Author of the character.
     pub by: Author,
 }
 
@@ -37,9 +37,9 @@ pub struct Cell {
 pub struct Splice {
     /// Where.
     pub at: usize,
-    /// What stood there.
+    /// Cells that stood there.
     pub old: Vec<Cell>,
-    /// What stands there now.
+    /// Cells that stand there now.
     pub new: Vec<Cell>,
 }
 
@@ -59,7 +59,7 @@ pub enum EchoShape {
 
 /// One entry of the undo list.
 #[derive(Clone, Debug)]
-struct Step {
+struct UndoStep {
     splices: Vec<Splice>,
     by: Author,
 }
@@ -73,10 +73,14 @@ pub struct Buffer {
     /// The characters as of the last flush.
     told: Vec<Cell>,
     held: Vec<ContentChange>,
+    /// True if each change is told by itself.
+    tells_each: bool,
+    /// Versions and characters after each change that is held back, where each is told by itself.
+    steps: Vec<(i32, Vec<Cell>)>,
     /// True if what is held back is told change by change.
     apart: bool,
-    undo: Vec<Step>,
-    redo: Vec<Step>,
+    undo: Vec<UndoStep>,
+    redo: Vec<UndoStep>,
     /// The text that was last read from or written to the disk.
     saved: String,
     /// The characters that the server was told were deleted, be they back or never gone.
@@ -86,13 +90,15 @@ pub struct Buffer {
 }
 
 impl Buffer {
-    pub(super) fn new(cells: Vec<Cell>, version: i32) -> Self {
+    pub(super) fn new(cells: Vec<Cell>, version: i32, tells_each: bool) -> Self {
         let saved = text_of(&cells);
         Self {
             told: cells.clone(),
             cells,
             tick: version,
             held: Vec::new(),
+            tells_each,
+            steps: Vec::new(),
             apart: false,
             undo: Vec::new(),
             redo: Vec::new(),
@@ -117,18 +123,18 @@ impl Buffer {
         self.tick
     }
 
-    /// Whether the text differs from the disk's as last read or written.
+    /// True if the text differs from the disk's as last read or written.
     pub fn is_dirty(&self) -> bool {
         self.text() != self.saved
     }
 
-    /// Whether the server was told that a character was deleted: it was, even if it is back since, or it stood
-    /// inside a coarse change. Where it stands tells the server nothing, then.
+    /// True if the server was told that a character was deleted, even if it is back since or stood
+    /// inside a coarse change. Its place tells the server nothing, then.
     pub fn was_deleted(&self, id: u32) -> bool {
         self.deleted.contains(&id)
     }
 
-    /// Whether there are changes that were not told yet.
+    /// True if there are changes that were not told yet.
     pub fn holds_changes(&self) -> bool {
         !self.held.is_empty()
     }
@@ -170,7 +176,7 @@ impl Buffer {
         }
         self.perform(&splices, shape, coordinates);
         self.redo.clear();
-        self.undo.push(Step { splices: splices.clone(), by });
+        self.undo.push(UndoStep { splices: splices.clone(), by });
         splices.reverse();
         splices
     }
@@ -221,6 +227,10 @@ impl Buffer {
             self.deleted.extend(splice.old.iter().map(|cell| cell.id));
             self.count_deleted(&splice.old);
             self.cells.splice(splice.at..end, splice.new.iter().copied());
+            if as_made && self.tells_each {
+                self.tick += 1;
+                self.steps.push((self.tick, self.cells.clone()));
+            }
         }
         if !as_made {
             self.deleted.extend(self.cells.iter().map(|cell| cell.id));
@@ -245,7 +255,13 @@ impl Buffer {
                     .push(ContentChange { range: Some((start, whole_end)), text: String::new() });
             }
         }
-        self.tick += 1;
+        if !as_made || !self.tells_each {
+            self.tick += 1;
+        }
+        // Coarse changes are told in one.
+        if !as_made {
+            self.steps.clear();
+        }
     }
 
     fn count_deleted(&mut self, cells: &[Cell]) {
@@ -275,7 +291,7 @@ impl Buffer {
         ContentChange { range: Some(range), text }
     }
 
-    /// Whether `index` has no position of its own.
+    /// True if `index` has no position of its own.
     fn splits_pair(&self, index: usize, coordinates: Coordinates) -> bool {
         let char = |index: usize| self.cells.get(index).map(|cell| cell.char);
         coordinates.line_ends == LineEnds::Lsp
@@ -283,8 +299,31 @@ impl Buffer {
             && index.checked_sub(1).and_then(char) == Some('\r')
     }
 
-    /// What is to be told, and forgets that it was held back. None when there is nothing.
+    /// Notifications that are to be told, each with its version and the characters after it, and forgets that they were
+    /// held back.
     pub(super) fn flush(
+        &mut self,
+        profile: &Profile,
+        coordinates: Coordinates,
+    ) -> Vec<(i32, Vec<ContentChange>, Vec<Cell>)> {
+        let steps = std::mem::take(&mut self.steps);
+        if steps.len() < 2 || steps.len() != self.held.len() {
+            let told = self.told_in_one(profile, coordinates);
+            return told.map(|told| (self.tick, told, self.cells.clone())).into_iter().collect();
+        }
+        let (held, last) = (std::mem::take(&mut self.held), self.cells.clone());
+        let tell = |((tick, cells), change): ((i32, Vec<Cell>), ContentChange)| {
+            self.cells = cells;
+            self.held = vec![change];
+            let told = self.told_in_one(profile, coordinates)?;
+            Some((tick, told, self.cells.clone()))
+        };
+        let told = steps.into_iter().zip(held).filter_map(tell).collect();
+        self.cells = last;
+        told
+    }
+
+    fn told_in_one(
         &mut self,
         profile: &Profile,
         coordinates: Coordinates,
@@ -305,7 +344,8 @@ impl Buffer {
             self.count_deleted(&covered);
             changes = vec![change];
         }
-        // What deletes so much is known by what it leaves alone: the server takes the difference of the texts.
+        // A deletion of so much is known by the text it leaves alone: the server takes the
+        // difference of the texts.
         let (bytes, lines) = std::mem::take(&mut self.held_deletes);
         let len: usize = self.told.iter().map(|cell| cell.char.len_utf8()).sum();
         if lines > 20 || (bytes > 80 && bytes > len / 2) {

@@ -28,7 +28,7 @@ pub enum FileOp {
         version: Option<i32>,
         /// The ranges and their new text, in any order.
         edits: Vec<(Position, Position, String)>,
-        /// Whether the user is to confirm them.
+        /// True if the user is to confirm them.
         needs_confirmation: bool,
     },
     /// A new file.
@@ -54,9 +54,9 @@ pub enum FileOp {
     },
 }
 
-/// What the server asks for.
+/// Request of the server's.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Request {
+pub enum ServerRequest {
     /// `workspace/applyEdit`.
     Apply(Vec<FileOp>),
     /// `workspace/semanticTokens/refresh`.
@@ -78,7 +78,7 @@ pub enum Handling {
     Refused,
 }
 
-/// What a client writes.
+/// Message that a client writes.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Outgoing {
     /// didOpen.
@@ -122,9 +122,9 @@ pub enum Outgoing {
 pub struct AppliedChange {
     /// Where it began, in the text before the edit.
     pub at: usize,
-    /// What stood there.
+    /// Cells that stood there.
     pub old: Vec<Cell>,
-    /// What stands there now.
+    /// Cells that stand there now.
     pub new: Vec<Cell>,
 }
 
@@ -135,13 +135,13 @@ pub struct Applied {
     pub number: u32,
     /// The document.
     pub uri: String,
-    /// Whether it was made for another version than the buffer's.
+    /// True if it was made for another version than the buffer's.
     pub stale: bool,
-    /// Whether the document was not open, and was opened for it.
+    /// True if the document was not open, and was opened for it.
     pub reopened: bool,
     /// The characters before it.
     pub before: Vec<Cell>,
-    /// What it replaced, in order.
+    /// Changes of the text, in order.
     pub changes: Vec<AppliedChange>,
 }
 
@@ -153,7 +153,7 @@ pub struct Client {
     /// How it counts.
     pub coordinates: Coordinates,
     buffers: BTreeMap<String, Buffer>,
-    requests: VecDeque<(RequestId, Request)>,
+    requests: VecDeque<(RequestId, ServerRequest)>,
     outgoing: VecDeque<Outgoing>,
     /// Edits of the server's, until someone takes them.
     applied: Vec<Applied>,
@@ -209,7 +209,7 @@ impl Client {
         self.close(uri);
         let cells = self.cells(text, Author::Disk);
         let version = self.profile.first_version;
-        let buffer = Buffer::new(cells.clone(), version);
+        let buffer = Buffer::new(cells.clone(), version, self.profile.tells_each);
         self.buffers.insert(uri.to_owned(), buffer);
         let (uri, text) = (uri.to_owned(), text.to_owned());
         self.outgoing.push_back(Outgoing::Open { uri, version, text, cells });
@@ -342,8 +342,7 @@ impl Client {
         let Some(buffer) = self.buffers.get_mut(uri) else {
             return;
         };
-        if let Some(changes) = buffer.flush(&profile, coordinates) {
-            let (version, cells) = (buffer.version(), buffer.cells().to_vec());
+        for (version, changes, cells) in buffer.flush(&profile, coordinates) {
             let uri = uri.to_owned();
             self.outgoing.push_back(Outgoing::Change { uri, version, changes, cells });
         }
@@ -357,7 +356,7 @@ impl Client {
     }
 
     /// A request has come from the server; it waits until it is handled.
-    pub fn receive(&mut self, request: Request) -> RequestId {
+    pub fn receive(&mut self, request: ServerRequest) -> RequestId {
         self.next_request += 1;
         let id = RequestId(self.next_request);
         self.requests.push_back((id, request));
@@ -370,7 +369,7 @@ impl Client {
     }
 
     /// The oldest request that waits.
-    pub fn oldest(&self) -> Option<&Request> {
+    pub fn oldest(&self) -> Option<&ServerRequest> {
         self.requests.front().map(|(_, request)| request)
     }
 
@@ -381,14 +380,14 @@ impl Client {
         };
         match (request, how) {
             (_, Handling::Ignored) => {}
-            (Request::Barrier, _) => {
+            (ServerRequest::Barrier, _) => {
                 if self.profile.barrier {
                     self.flush_all();
                 }
                 self.answer(id, Ok(true));
             }
-            (Request::Apply(_), Handling::Refused) => self.answer(id, Ok(false)),
-            (Request::Apply(ops), how) => {
+            (ServerRequest::Apply(_), Handling::Refused) => self.answer(id, Ok(false)),
+            (ServerRequest::Apply(ops), how) => {
                 let wants =
                     |op: &FileOp| matches!(op, FileOp::Edit { needs_confirmation: true, .. });
                 if self.profile.confirmation == super::Confirmation::Preview
@@ -460,7 +459,7 @@ impl Client {
         }
     }
 
-    /// Whether the client leaves an entry out for its version.
+    /// True if the client leaves an entry out for its version.
     fn refuses(&self, index: usize, op: &FileOp) -> bool {
         let FileOp::Edit { uri, version, .. } = op else {
             return false;
@@ -585,7 +584,7 @@ impl Client {
         self.outgoing.pop_front()
     }
 
-    /// Whether something is to be written.
+    /// True if something is to be written.
     pub fn has_outgoing(&self) -> bool {
         !self.outgoing.is_empty()
     }
@@ -613,12 +612,12 @@ fn read(uri: &str) -> Option<String> {
 }
 
 impl AppliedChange {
-    /// What stood there, as a string.
+    /// Text that stood there.
     pub fn old_text(&self) -> String {
         text_of(&self.old)
     }
 
-    /// What stands there now, as a string.
+    /// Text that stands there now.
     pub fn new_text(&self) -> String {
         text_of(&self.new)
     }

@@ -4,7 +4,7 @@
 //! it, and what the client tells reaches the workspace when the test delivers it.
 
 use super::buffer::Cell;
-use super::client::{Client, FileOp, Outgoing, Request, RequestId};
+use super::client::{Client, FileOp, Outgoing, RequestId, ServerRequest};
 use super::profile::Profile;
 use futures::future::BoxFuture;
 use ropewalk_workspace::{DocId, DocumentEdit, Editor, EditorError, FileRename, Habits, Workspace};
@@ -12,19 +12,28 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::oneshot;
 
-type Answer = Result<bool, EditorError>;
+type EditAnswer = Result<(), EditorError>;
+
+/// The client's answer in the workspace's terms.
+fn claimed(answer: Result<bool, String>) -> EditAnswer {
+    match answer {
+        Ok(true) => Ok(()),
+        Ok(false) => Err(EditorError::Declined(String::new())),
+        Err(why) => Err(EditorError::Refused(why)),
+    }
+}
 
 /// See the module.
 #[derive(Debug)]
 pub struct Direct {
     workspace: Arc<Workspace>,
-    state: Mutex<State>,
+    state: Mutex<DirectState>,
 }
 
 #[derive(Debug)]
-struct State {
+struct DirectState {
     client: Client,
-    waiting: HashMap<RequestId, oneshot::Sender<Answer>>,
+    waiting: HashMap<RequestId, oneshot::Sender<EditAnswer>>,
     /// The characters of each open document as the workspace has been told.
     delivered: HashMap<String, Vec<Cell>>,
     /// How many didOpen were delivered.
@@ -36,7 +45,7 @@ impl Direct {
     pub fn new(workspace: Arc<Workspace>, profile: Profile) -> Self {
         let client = Client::new(profile);
         workspace.set_client(client.coordinates, Habits::of(profile.client_name));
-        let state = State {
+        let state = DirectState {
             client,
             waiting: HashMap::new(),
             delivered: HashMap::new(),
@@ -45,7 +54,7 @@ impl Direct {
         Self { workspace, state: Mutex::new(state) }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, DirectState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -92,7 +101,7 @@ impl Direct {
             Outgoing::Answer(id, answer) => {
                 if let Some(waiter) = state.waiting.remove(&id) {
                     // The one who asked may have given up.
-                    let _ = waiter.send(answer.map_err(EditorError::Refused));
+                    let _ = waiter.send(claimed(answer));
                 }
             }
         }
@@ -121,7 +130,7 @@ impl Direct {
         self.state().waiting.len()
     }
 
-    fn ask(&self, request: Request) -> oneshot::Receiver<Answer> {
+    fn ask(&self, request: ServerRequest) -> oneshot::Receiver<EditAnswer> {
         let (sender, receiver) = oneshot::channel();
         let mut state = self.state();
         let id = state.client.receive(request);
@@ -135,20 +144,20 @@ impl Editor for Direct {
         self.workspace.habits()
     }
 
-    fn apply(&self, edit: DocumentEdit) -> BoxFuture<'static, Answer> {
+    fn apply(&self, edit: DocumentEdit) -> BoxFuture<'static, EditAnswer> {
         let op = FileOp::Edit {
             uri: edit.uri,
             version: Some(edit.version),
             edits: edit.edits,
             needs_confirmation: false,
         };
-        let answer = self.ask(Request::Apply(vec![op]));
+        let answer = self.ask(ServerRequest::Apply(vec![op]));
         Box::pin(async { answer.await.unwrap_or(Err(EditorError::NoAnswer)) })
     }
 
-    fn rename(&self, rename: FileRename) -> BoxFuture<'static, Answer> {
+    fn rename(&self, rename: FileRename) -> BoxFuture<'static, EditAnswer> {
         let op = FileOp::Rename { from: rename.from, to: rename.to };
-        let answer = self.ask(Request::Apply(vec![op]));
+        let answer = self.ask(ServerRequest::Apply(vec![op]));
         Box::pin(async { answer.await.unwrap_or(Err(EditorError::NoAnswer)) })
     }
 
@@ -156,7 +165,7 @@ impl Editor for Direct {
         if !self.habits().barrier {
             return Box::pin(async {});
         }
-        let answer = self.ask(Request::Barrier);
+        let answer = self.ask(ServerRequest::Barrier);
         Box::pin(async {
             let _ = answer.await;
         })

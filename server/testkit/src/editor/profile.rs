@@ -17,7 +17,7 @@ pub enum VersionCheck {
     Never,
 }
 
-/// What a client answers when it did not make a stale edit.
+/// Answer of a client that did not make a stale edit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StaleAnswer {
     /// `applied: false`.
@@ -37,7 +37,7 @@ pub enum Flush {
     Debounced,
 }
 
-/// What a client does with an edit that wants the user's confirmation.
+/// Treatment of an edit that wants the user's confirmation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Confirmation {
     /// A preview is shown; there is no answer until the user acts.
@@ -49,7 +49,7 @@ pub enum Confirmation {
 /// The habits of one client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Profile {
-    /// What tests call it.
+    /// Name of the profile in tests.
     pub name: &'static str,
     /// The name it gives in `clientInfo`, if it gives any.
     pub client_name: Option<&'static str>,
@@ -57,42 +57,45 @@ pub struct Profile {
     pub first_version: i32,
     /// Which stale edits it refuses.
     pub checks: VersionCheck,
-    /// What it says then.
+    /// Answer to an edit that it left out as stale.
     pub stale: StaleAnswer,
     /// When it tells of changes.
     pub flush: Flush,
-    /// Whether one change, the difference of the text last sent and the text now, stands for all that
-    /// happened between two flushes. Else every change is told as it was made.
+    /// True if it tells one change for all between two flushes: the difference of the text last
+    /// sent and the text now. Else every change is told as it was made.
     pub minimises: bool,
-    /// Whether the answer to an edit is written before the change it made.
+    /// True if each edit of several is told by itself, with a version of its own.
+    pub tells_each: bool,
+    /// True if the answer to an edit is written before the change it made.
     pub answers_first: bool,
-    /// Whether `workspace/semanticTokens/refresh` makes it send what it holds back.
+    /// True if `workspace/semanticTokens/refresh` makes it send the changes it holds back.
     pub barrier: bool,
     /// Which strings end a line in its positions.
     pub line_ends: LineEnds,
     /// The position encodings it offers, best first; empty: it says nothing and means UTF-16.
     pub encodings: &'static [PositionEncoding],
-    /// What it does with edits that want a confirmation.
+    /// Treatment of edits that want a confirmation.
     pub confirmation: Confirmation,
-    /// Whether CreateFile without options empties a file that is there. Else it answers `applied: false`.
+    /// True if CreateFile without options empties a file that is there. Else it answers `applied:
+    /// false`.
     pub create_truncates: bool,
-    /// Whether CreateFile with `ignoreIfExists` makes a file that is not there.
+    /// True if CreateFile with `ignoreIfExists` makes a file that is not there.
     pub creates_if_absent: bool,
-    /// Whether RenameFile writes a modified buffer to the disk on the way.
+    /// True if RenameFile writes a modified buffer to the disk on the way.
     pub rename_writes: bool,
-    /// What it says of `workspace/applyEdit`; None: nothing.
+    /// Capability `workspace/applyEdit` as it declares it; None if it declares nothing.
     pub apply_edit: Option<bool>,
-    /// Whether it declares `documentChanges`.
+    /// True if it declares `documentChanges`.
     pub declares_versions: bool,
-    /// Whether it honours `documentChanges`.
+    /// True if it honours `documentChanges`.
     pub takes_versions: bool,
     /// The resource operations it declares.
     pub operations: &'static [&'static str],
-    /// Whether it takes code actions, and not commands alone.
+    /// True if it takes code actions, and not commands alone.
     pub code_action_literals: bool,
-    /// Whether it draws code lenses.
+    /// True if it draws code lenses.
     pub lenses: bool,
-    /// Whether it has dialogs and progress (the `window` capabilities).
+    /// True if it has dialogs and progress (the `window` capabilities).
     pub window: bool,
 }
 
@@ -106,6 +109,7 @@ impl Profile {
         stale: StaleAnswer::Refused,
         flush: Flush::AtOnce,
         minimises: false,
+        tells_each: false,
         answers_first: true,
         barrier: false,
         line_ends: LineEnds::Lsp,
@@ -132,6 +136,7 @@ impl Profile {
         stale: StaleAnswer::ClaimsApplied,
         flush: Flush::Debounced,
         minimises: true,
+        tells_each: false,
         answers_first: true,
         barrier: true,
         line_ends: LineEnds::Newline,
@@ -153,6 +158,10 @@ impl Profile {
     pub const NEOVIM_PLUGIN: Profile =
         Profile { name: "neovim-plugin", flush: Flush::AtOnce, ..Profile::NEOVIM };
 
+    /// Neovim by itself with a debounce of 0: each place that an edit changes is told by itself.
+    pub const NEOVIM_AT_ONCE: Profile =
+        Profile { name: "neovim-at-once", tells_each: true, ..Profile::NEOVIM_PLUGIN };
+
     /// Emacs with eglot.
     pub const EMACS: Profile = Profile {
         name: "emacs",
@@ -162,6 +171,7 @@ impl Profile {
         stale: StaleAnswer::Error,
         flush: Flush::Debounced,
         minimises: false,
+        tells_each: false,
         answers_first: true,
         barrier: false,
         line_ends: LineEnds::Newline,
@@ -188,6 +198,7 @@ impl Profile {
         stale: StaleAnswer::Refused,
         flush: Flush::AtOnce,
         minimises: false,
+        tells_each: false,
         answers_first: false,
         barrier: false,
         line_ends: LineEnds::Lsp,
@@ -214,6 +225,7 @@ impl Profile {
         stale: StaleAnswer::ClaimsApplied,
         flush: Flush::Debounced,
         minimises: false,
+        tells_each: false,
         answers_first: false,
         barrier: false,
         line_ends: LineEnds::Lsp,
@@ -245,10 +257,11 @@ impl Profile {
         Profile { name: "without-edits", apply_edit: Some(false), ..Profile::UNKNOWN };
 
     /// All that stand for real editors, and the unknown one.
-    pub const ALL: [Profile; 6] = [
+    pub const ALL: [Profile; 7] = [
         Profile::VSCODE,
         Profile::NEOVIM,
         Profile::NEOVIM_PLUGIN,
+        Profile::NEOVIM_AT_ONCE,
         Profile::EMACS,
         Profile::HELIX,
         Profile::UNKNOWN,

@@ -10,13 +10,13 @@ mod frames;
 mod link;
 mod seen;
 
-pub use seen::{Dialog, Kind, Message, Progress, RpcError, Seen, TurnEnd};
+pub use seen::{Dialog, EditorMemory, Kind, ProgressReport, RpcError, ShownMessage, TurnEnd};
 
 use super::buffer::EchoShape;
 use super::client::Handling;
 use super::profile::{Profile, encoding_name, encoding_of};
 use crate::planted;
-use link::{Link, Shared};
+use link::{EditorLink, SharedLink};
 use ropewalk_text::{Coordinates, Position, PositionEncoding};
 use ropewalk_workspace::DocId;
 use serde_json::{Value, json};
@@ -26,12 +26,12 @@ use std::process::{Command, Stdio};
 use std::sync::{Arc, mpsc};
 
 /// A place as a user names it: line and character (Unicode scalar values), both from zero.
-pub type Place = (u32, u32);
+pub type UserPlace = (u32, u32);
 
 /// A code action or a lens.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Offer {
-    /// What the user reads.
+pub struct ActionOffer {
+    /// Title that the user reads.
     pub title: String,
     /// The kind of a code action.
     pub kind: Option<String>,
@@ -46,8 +46,8 @@ pub struct Offer {
 /// See the module.
 #[derive(Debug)]
 pub struct FakeEditor {
-    shared: Arc<Shared>,
-    link: Link,
+    shared: Arc<SharedLink>,
+    link: EditorLink,
     roots: Vec<PathBuf>,
     capabilities: Value,
 }
@@ -88,7 +88,7 @@ impl FakeEditor {
         if let Some(path) = std::env::var_os("PATH") {
             command.env("PATH", path);
         }
-        // Who has a log of its own sees to it.
+        // A test with a log of its own sees to it.
         if !args.contains(&"--log") {
             planted::log_everything(&mut command);
         }
@@ -133,8 +133,8 @@ impl FakeEditor {
         if initialization_options.get("edits") == Some(&Value::Bool(true)) {
             agreed.apply_edit = Some(true);
         }
-        let shared = Shared::new(Seen::new(agreed, sender));
-        let link = Link::start(&shared, from_server, to_server, frames, child);
+        let shared = SharedLink::new(EditorMemory::new(agreed, sender));
+        let link = EditorLink::start(&shared, from_server, to_server, frames, child);
         let roots = roots.iter().map(|root| root.to_path_buf()).collect();
         let mut editor = Self { shared, link, roots, capabilities: Value::Null };
         let mut params = profile.initialize();
@@ -171,7 +171,7 @@ impl FakeEditor {
         Ok(editor)
     }
 
-    /// What the server said it can do.
+    /// Capabilities that the server declared.
     pub fn capabilities(&self) -> &Value {
         &self.capabilities
     }
@@ -180,7 +180,7 @@ impl FakeEditor {
     pub fn uri(&self, name: impl AsRef<Path>) -> String {
         let name = name.as_ref();
         if let Some(text) = name.to_str()
-            && (text.contains("://") || text.starts_with("untitled:"))
+            && (text.contains("://") || DocId::from_uri(text).is_untitled())
         {
             return text.to_owned();
         }
@@ -247,7 +247,7 @@ impl FakeEditor {
     }
 
     /// The user replaces a range in one step.
-    pub fn replace(&self, name: impl AsRef<Path>, from: Place, to: Place, text: &str) {
+    pub fn replace(&self, name: impl AsRef<Path>, from: UserPlace, to: UserPlace, text: &str) {
         self.replace_as(name, from, to, text, EchoShape::AsMade);
     }
 
@@ -255,8 +255,8 @@ impl FakeEditor {
     pub fn replace_as(
         &self,
         name: impl AsRef<Path>,
-        from: Place,
-        to: Place,
+        from: UserPlace,
+        to: UserPlace,
         text: &str,
         shape: EchoShape,
     ) {
@@ -292,7 +292,8 @@ impl FakeEditor {
         self.shared.lock().flush_all();
     }
 
-    /// Whether an edit of the server's also ends the pause in typing (it does, unless told otherwise here).
+    /// Sets if an edit of the server's also ends the pause in typing. It does, unless told
+    /// otherwise here.
     pub fn settle_after_edits(&self, settle: bool) {
         self.shared.lock().settles = settle;
     }
@@ -370,7 +371,12 @@ impl FakeEditor {
     }
 
     /// The code actions for a range, without diagnostics of others.
-    pub fn code_actions(&self, name: impl AsRef<Path>, from: Place, to: Place) -> Vec<Offer> {
+    pub fn code_actions(
+        &self,
+        name: impl AsRef<Path>,
+        from: UserPlace,
+        to: UserPlace,
+    ) -> Vec<ActionOffer> {
         self.code_actions_for(name, from, to, &json!({ "diagnostics": [] }))
     }
 
@@ -378,10 +384,10 @@ impl FakeEditor {
     pub fn code_actions_for(
         &self,
         name: impl AsRef<Path>,
-        from: Place,
-        to: Place,
+        from: UserPlace,
+        to: UserPlace,
         context: &Value,
-    ) -> Vec<Offer> {
+    ) -> Vec<ActionOffer> {
         let uri = self.uri(name);
         let range = self.range(&uri, from, to);
         let params = json!({ "textDocument": { "uri": uri }, "range": range, "context": context });
@@ -391,7 +397,7 @@ impl FakeEditor {
     }
 
     /// The lenses of a document.
-    pub fn code_lenses(&self, name: impl AsRef<Path>) -> Vec<Offer> {
+    pub fn code_lenses(&self, name: impl AsRef<Path>) -> Vec<ActionOffer> {
         let params = json!({ "textDocument": { "uri": self.uri(name) } });
         let answer = self.request("textDocument/codeLens", &params);
         let answer = answer.unwrap_or_else(|error| fail(&error.to_string()));
@@ -402,16 +408,16 @@ impl FakeEditor {
     ///
     /// # Errors
     /// The server's, or with code 0 that no answer came.
-    pub fn run(&self, offer: &Offer) -> Result<Value, RpcError> {
+    pub fn run(&self, offer: &ActionOffer) -> Result<Value, RpcError> {
         let params = json!({ "command": offer.command, "arguments": offer.arguments });
         self.request("workspace/executeCommand", &params)
     }
 
     /// A range as the protocol has it, in this client's encoding.
-    pub fn range(&self, name: impl AsRef<Path>, from: Place, to: Place) -> Value {
+    pub fn range(&self, name: impl AsRef<Path>, from: UserPlace, to: UserPlace) -> Value {
         let uri = self.uri(name);
         let seen = self.shared.lock();
-        let place = |place: Place| {
+        let place = |place: UserPlace| {
             let at = index(&seen, &uri, place);
             let buffer = seen.client.buffer(&uri);
             let at = buffer.map(|buffer| buffer.position(seen.client.coordinates, at));
@@ -427,12 +433,12 @@ impl FakeEditor {
     }
 
     /// All progress so far, which is claimed.
-    pub fn progress(&self) -> Vec<Progress> {
+    pub fn progress(&self) -> Vec<ProgressReport> {
         self.shared.lock().progress()
     }
 
     /// All messages so far, shown and logged, which are claimed.
-    pub fn messages(&self) -> Vec<Message> {
+    pub fn messages(&self) -> Vec<ShownMessage> {
         self.shared.lock().messages()
     }
 
@@ -441,12 +447,12 @@ impl FakeEditor {
         self.shared.lock().events()
     }
 
-    /// What this client's plugin answers to a request of ours.
+    /// Sets the answer of this client's plugin to a request of ours.
     pub fn set_plugin_answer(&self, method: &str, answer: Value) {
         self.shared.lock().plugin_answers.insert(method.to_owned(), answer);
     }
 
-    /// What this client's plugin answers to `ropewalk/diagnostics`.
+    /// Sets the answer of this client's plugin to `ropewalk/diagnostics`.
     pub fn set_plugin_diagnostics(&self, lines: Value) {
         self.shared.lock().plugin_diagnostics = lines;
     }
@@ -457,13 +463,13 @@ impl FakeEditor {
     }
 
     /// Looks at everything, and does what is not done in other ways.
-    pub fn with<T>(&self, look: impl FnOnce(&mut Seen) -> T) -> T {
+    pub fn with<T>(&self, look: impl FnOnce(&mut EditorMemory) -> T) -> T {
         look(&mut self.shared.lock())
     }
 
     /// Waits until `find` gives something; it is asked after every message. It fails the test, with all
     /// messages, when the server ends or the bound is reached.
-    pub fn wait_for<T>(&self, what: &str, find: impl FnMut(&mut Seen) -> Option<T>) -> T {
+    pub fn wait_for<T>(&self, what: &str, find: impl FnMut(&mut EditorMemory) -> Option<T>) -> T {
         self.try_wait_for(what, find).unwrap_or_else(|words| fail(&words))
     }
 
@@ -474,18 +480,18 @@ impl FakeEditor {
     pub fn try_wait_for<T>(
         &self,
         what: &str,
-        find: impl FnMut(&mut Seen) -> Option<T>,
+        find: impl FnMut(&mut EditorMemory) -> Option<T>,
     ) -> Result<T, String> {
         self.shared.wait(what, find)
     }
 
     /// Waits until a turn ends that nobody has waited for yet. It needs a client with events or progress.
     pub fn wait_for_turn_end(&self) -> TurnEnd {
-        self.wait_for("the end of a turn", Seen::take_turn_end)
+        self.wait_for("the end of a turn", EditorMemory::take_turn_end)
     }
 
     /// Waits for a message, shown or logged, that has these words.
-    pub fn wait_for_message(&self, words: &str) -> Message {
+    pub fn wait_for_message(&self, words: &str) -> ShownMessage {
         self.wait_for(&format!("a message with {words:?}"), |seen| {
             seen.messages().into_iter().find(|message| message.text.contains(words))
         })
@@ -579,7 +585,7 @@ impl Drop for FakeEditor {
 }
 
 /// The index of a character in an open document.
-fn index(seen: &Seen, uri: &str, place: Place) -> usize {
+fn index(seen: &EditorMemory, uri: &str, place: UserPlace) -> usize {
     let line_ends = seen.client.coordinates.line_ends;
     let scalars = Coordinates { encoding: PositionEncoding::Utf32, line_ends };
     let buffer = seen.client.buffer(uri);
@@ -592,11 +598,11 @@ fn folder(root: &Path) -> Value {
     json!({ "uri": DocId::from_path(root).to_uri(), "name": name.unwrap_or_default() })
 }
 
-fn offer(value: &Value) -> Option<Offer> {
+fn offer(value: &Value) -> Option<ActionOffer> {
     let text = |value: &Value, key: &str| value.get(key)?.as_str().map(str::to_owned);
     // A command alone has its name where an action has the command.
     let command = value.get("command").map(|it| if it.is_string() { value } else { it })?;
-    Some(Offer {
+    Some(ActionOffer {
         title: text(value, "title").or_else(|| text(command, "title"))?,
         kind: text(value, "kind"),
         line: value.pointer("/range/start/line").and_then(Value::as_u64),

@@ -6,17 +6,17 @@
 
 use super::{
     script::{ScriptBlock, ScriptedReply},
-    speech::{Body, Heard, Sent, Speech, call_id, pieces, without_markers},
+    speech::{Heard, ScriptedBody, SentPrefix, Speech, call_id, pieces, without_markers},
 };
-use ropewalk_model::StopReason;
+use ropewalk_model::ModelStop;
 use serde::Deserialize;
 use serde_json::{Value, json, value::RawValue};
 
 /// See the module.
-pub(super) struct Anthropic;
+pub(super) struct AnthropicSpeech;
 
 #[derive(Deserialize)]
-struct RawRequest<'a> {
+struct RawAnthropicRequest<'a> {
     #[serde(borrow)]
     system: Option<&'a RawValue>,
     #[serde(borrow)]
@@ -25,7 +25,7 @@ struct RawRequest<'a> {
     messages: Vec<&'a RawValue>,
 }
 
-impl Speech for Anthropic {
+impl Speech for AnthropicSpeech {
     fn path(&self) -> &'static str {
         "/v1/messages"
     }
@@ -39,9 +39,9 @@ impl Speech for Anthropic {
     }
 
     fn read(&self, raw: &str, body: &Value) -> Heard {
-        let sent = serde_json::from_str::<RawRequest<'_>>(raw).ok().map(|request| {
+        let sent = serde_json::from_str::<RawAnthropicRequest<'_>>(raw).ok().map(|request| {
             let text = |value: Option<&RawValue>| without_markers(value.map_or("", RawValue::get));
-            Sent {
+            SentPrefix {
                 system: text(request.system),
                 tools: text(request.tools),
                 cache_key: String::new(),
@@ -52,8 +52,8 @@ impl Speech for Anthropic {
         Heard { said: body.clone(), faults: Vec::new(), sent }
     }
 
-    fn write(&self, reply: &ScriptedReply, request: usize) -> Body {
-        let mut body = Body::default();
+    fn write(&self, reply: &ScriptedReply, request: usize) -> ScriptedBody {
+        let mut body = ScriptedBody::default();
         let usage = reply.usage;
         event(
             &mut body,
@@ -104,7 +104,7 @@ impl Speech for Anthropic {
     }
 }
 
-fn event(body: &mut Body, data: Value) {
+fn event(body: &mut ScriptedBody, data: Value) {
     let name = data.get("type").and_then(Value::as_str).unwrap_or_default().to_owned();
     body.event(&name, &data.to_string());
 }
@@ -139,16 +139,16 @@ fn by_content(reply: &ScriptedReply) -> String {
     if calls { "tool_use" } else { "end_turn" }.to_owned()
 }
 
-fn word(reason: &StopReason) -> String {
+fn word(reason: &ModelStop) -> String {
     match reason {
-        StopReason::EndTurn => "end_turn",
-        StopReason::ToolUse => "tool_use",
-        StopReason::MaxTokens => "max_tokens",
-        StopReason::StopSequence => "stop_sequence",
-        StopReason::PauseTurn => "pause_turn",
-        StopReason::ContextFull => "model_context_window_exceeded",
-        StopReason::Refusal => "refusal",
-        StopReason::Other(word) => word,
+        ModelStop::EndTurn => "end_turn",
+        ModelStop::ToolUse => "tool_use",
+        ModelStop::MaxTokens => "max_tokens",
+        ModelStop::StopSequence => "stop_sequence",
+        ModelStop::PauseTurn => "pause_turn",
+        ModelStop::ContextFull => "model_context_window_exceeded",
+        ModelStop::Refusal => "refusal",
+        ModelStop::Other(word) => word,
     }
     .to_owned()
 }

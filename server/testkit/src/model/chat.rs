@@ -7,9 +7,9 @@
 
 use super::{
     script::{ScriptBlock, ScriptedReply},
-    speech::{Body, Heard, Sent, Speech, call_id, image, pieces},
+    speech::{Heard, ScriptedBody, SentPrefix, Speech, call_id, image, pieces},
 };
-use ropewalk_model::StopReason;
+use ropewalk_model::ModelStop;
 use serde::Deserialize;
 use serde_json::{Map, Value, json, value::RawValue};
 
@@ -29,10 +29,10 @@ const MEMBERS: &[&str] = &[
 ];
 
 /// See the module.
-pub(super) struct Chat;
+pub(super) struct ChatSpeech;
 
 #[derive(Deserialize)]
-struct RawRequest<'a> {
+struct RawChatRequest<'a> {
     #[serde(borrow)]
     tools: Option<&'a RawValue>,
     #[serde(borrow)]
@@ -41,7 +41,7 @@ struct RawRequest<'a> {
     messages: Vec<&'a RawValue>,
 }
 
-impl Speech for Chat {
+impl Speech for ChatSpeech {
     fn path(&self) -> &'static str {
         "/v1/chat/completions"
     }
@@ -64,14 +64,14 @@ impl Speech for Chat {
         if body.pointer("/stream_options/include_usage") != Some(&Value::Bool(true)) {
             faults.push("the usage is not asked for".to_owned());
         }
-        let sent = serde_json::from_str::<RawRequest<'_>>(raw).ok().map(|request| {
+        let sent = serde_json::from_str::<RawChatRequest<'_>>(raw).ok().map(|request| {
             let mut messages: Vec<String> =
                 request.messages.iter().map(|message| message.get().to_owned()).collect();
             let has_system =
                 messages.first().is_some_and(|first| first.starts_with(r#"{"role":"system""#));
             let system = if has_system { messages.remove(0) } else { String::new() };
             let text = |value: Option<&RawValue>| value.map_or("", RawValue::get).to_owned();
-            Sent {
+            SentPrefix {
                 system,
                 tools: text(request.tools),
                 cache_key: text(request.prompt_cache_key),
@@ -82,8 +82,8 @@ impl Speech for Chat {
         Heard { said: said(body, &mut faults), faults, sent }
     }
 
-    fn write(&self, reply: &ScriptedReply, request: usize) -> Body {
-        let mut body = Body::default();
+    fn write(&self, reply: &ScriptedReply, request: usize) -> ScriptedBody {
+        let mut body = ScriptedBody::default();
         let chunk = |choices: Value, usage: Value| {
             json!({
                 "id": format!("chatcmpl-{request}"), "object": "chat.completion.chunk",
@@ -246,14 +246,14 @@ fn text<'a>(value: &'a Value, member: &str) -> &'a str {
     value.get(member).and_then(Value::as_str).unwrap_or_default()
 }
 
-fn word(reason: &StopReason) -> String {
+fn word(reason: &ModelStop) -> String {
     match reason {
-        StopReason::EndTurn | StopReason::StopSequence | StopReason::PauseTurn => "stop",
-        StopReason::ToolUse => "tool_calls",
-        StopReason::MaxTokens => "length",
-        StopReason::ContextFull => "model_length",
-        StopReason::Refusal => "content_filter",
-        StopReason::Other(word) => word,
+        ModelStop::EndTurn | ModelStop::StopSequence | ModelStop::PauseTurn => "stop",
+        ModelStop::ToolUse => "tool_calls",
+        ModelStop::MaxTokens => "length",
+        ModelStop::ContextFull => "model_length",
+        ModelStop::Refusal => "content_filter",
+        ModelStop::Other(word) => word,
     }
     .to_owned()
 }

@@ -6,7 +6,7 @@
 
 use super::{
     script::{Act, ScriptBlock, ScriptedReply},
-    speech::{Sent, Speech, call_id},
+    speech::{SentPrefix, Speech, call_id},
     spoken::speech_of,
 };
 use ropewalk_model::Protocol;
@@ -35,7 +35,7 @@ const MOST_MARKERS: usize = 4;
 /// Holds what was sent in each conversation, and the thinking that must come back.
 pub struct Checker {
     speech: &'static dyn Speech,
-    conversations: HashMap<String, Sent>,
+    conversations: HashMap<String, SentPrefix>,
     /// By the id of a call, the thinking before it, as the next requests must have it.
     thoughts: HashMap<String, Vec<Value>>,
     /// The ids that were given to calls: the server takes back its own, whatever they are.
@@ -177,7 +177,7 @@ fn check_request(body: &Value, given: &HashSet<String>, faults: &mut Faults) {
     }
 }
 
-/// What may stand beside a wish for thinking, and when it may be wished for.
+/// Checks a wish for thinking: when it may be made, and the fields that may stand beside it.
 fn check_thinking(body: &Value, most: u64, faults: &mut Faults) {
     let effort = body.pointer("/output_config/effort").and_then(Value::as_str);
     let is_effort = matches!(effort, None | Some("low" | "medium" | "high"));
@@ -201,7 +201,8 @@ fn check_thinking(body: &Value, most: u64, faults: &mut Faults) {
     }
 }
 
-/// Whether calls were made and answered since the last words of the user's, and the first reply had no thinking.
+/// True if calls were made and answered since the last words of the user's, and the first reply had
+/// no thinking.
 fn goes_on_without_thinking(body: &Value) -> bool {
     let first_block = |message: &Value| {
         message.pointer("/content/0/type").and_then(Value::as_str).unwrap_or("text").to_owned()
@@ -271,7 +272,8 @@ fn check_messages(messages: &[Value], given: &HashSet<String>, faults: &mut Faul
         .unless(open.is_empty(), || format!("calls {open:?} of the last message have no results"));
 }
 
-/// Whether a message answers the calls of the one before: once each, in order, ahead of the rest.
+/// Checks that a message answers the calls of the one before: once each, in order, ahead of the
+/// rest.
 fn check_results(at: usize, open: &[&str], blocks: &[Value], faults: &mut Faults) {
     let is_result = |block: &&Value| string(block, "type") == "tool_result";
     let answered: Vec<&str> =
@@ -331,7 +333,7 @@ fn check_block(place: &str, role: &str, block: &Value, faults: &mut Faults) {
     }
 }
 
-fn check_prefix(before: &Sent, now: &Sent, faults: &mut Faults) {
+fn check_prefix(before: &SentPrefix, now: &SentPrefix, faults: &mut Faults) {
     for (name, old, new) in [
         ("system", &before.system, &now.system),
         ("tools", &before.tools, &now.tools),
@@ -380,7 +382,7 @@ fn string<'a>(block: &'a Value, member: &str) -> &'a str {
     block.get(member).and_then(Value::as_str).unwrap_or_default()
 }
 
-/// Whether this is a text with more than white space.
+/// True if this is a text with more than white space.
 fn says(text: Option<&Value>) -> bool {
     text.and_then(Value::as_str).is_some_and(|text| !text.trim().is_empty())
 }
@@ -388,7 +390,7 @@ fn says(text: Option<&Value>) -> bool {
 /// The most characters of a call's id that every server takes.
 const LONGEST_ID: usize = 40;
 
-/// What the protocol allows as a tool's name or a call's id.
+/// True if the protocol allows this as a tool's name or a call's id.
 fn is_name(name: &str) -> bool {
     let allowed = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     (1..=128).contains(&name.len()) && name.chars().all(allowed)

@@ -5,7 +5,7 @@
 
 use super::{
     script::{ScriptBlock, ScriptedReply},
-    speech::Sent,
+    speech::SentPrefix,
 };
 use ropewalk_model::Protocol;
 use ropewalk_protocol::Usage;
@@ -65,7 +65,7 @@ impl Counter {
     pub(super) fn take(
         &mut self,
         protocol: Protocol,
-        sent: &Sent,
+        sent: &SentPrefix,
     ) -> Result<(), (u16, &'static str, String)> {
         let whole = [&sent.tools, &sent.system].into_iter().chain(&sent.messages);
         let bytes: Vec<u8> = whole.flat_map(|part| part.bytes()).collect();

@@ -9,18 +9,18 @@ use tokio::sync::watch;
 const PATIENCE: Duration = Duration::from_secs(30);
 
 #[derive(Debug, Default)]
-struct Progress {
+struct GateProgress {
     reached: HashSet<String>,
     open: HashSet<String>,
     abandoned: usize,
 }
 
 #[derive(Debug)]
-pub(super) struct Gates(watch::Sender<Progress>);
+pub(super) struct Gates(watch::Sender<GateProgress>);
 
 impl Gates {
     pub(super) fn new() -> Gates {
-        Gates(watch::Sender::new(Progress::default()))
+        Gates(watch::Sender::new(GateProgress::default()))
     }
 
     pub(super) fn open(&self, name: &str) {
@@ -50,7 +50,7 @@ impl Gates {
     }
 
     #[expect(clippy::panic, reason = "a test that waits in vain has failed")]
-    async fn until(&self, complaint: &str, is_so: impl FnMut(&Progress) -> bool) {
+    async fn until(&self, complaint: &str, is_so: impl FnMut(&GateProgress) -> bool) {
         let mut changes = self.0.subscribe();
         let waited = tokio::time::timeout(PATIENCE, changes.wait_for(is_so)).await;
         if waited.is_err() {

@@ -7,9 +7,9 @@
 
 use super::{
     script::{ScriptBlock, ScriptedReply},
-    speech::{Body, Heard, Sent, Speech, call_id, image, pieces},
+    speech::{Heard, ScriptedBody, SentPrefix, Speech, call_id, image, pieces},
 };
-use ropewalk_model::StopReason;
+use ropewalk_model::ModelStop;
 use serde::Deserialize;
 use serde_json::{Map, Value, json, value::RawValue};
 
@@ -41,10 +41,10 @@ const ITEMS: &[(&str, &[&str])] = &[
 ];
 
 /// See the module.
-pub(super) struct Responses;
+pub(super) struct ResponsesSpeech;
 
 #[derive(Deserialize)]
-struct RawRequest<'a> {
+struct RawResponsesRequest<'a> {
     #[serde(borrow)]
     instructions: Option<&'a RawValue>,
     #[serde(borrow)]
@@ -55,7 +55,7 @@ struct RawRequest<'a> {
     input: Vec<&'a RawValue>,
 }
 
-impl Speech for Responses {
+impl Speech for ResponsesSpeech {
     fn path(&self) -> &'static str {
         "/v1/responses"
     }
@@ -83,9 +83,9 @@ impl Speech for Responses {
                 faults.push(format!("a tool that is no function: {tool}"));
             }
         }
-        let sent = serde_json::from_str::<RawRequest<'_>>(raw).ok().map(|request| {
+        let sent = serde_json::from_str::<RawResponsesRequest<'_>>(raw).ok().map(|request| {
             let text = |value: Option<&RawValue>| value.map_or("", RawValue::get).to_owned();
-            Sent {
+            SentPrefix {
                 system: text(request.instructions),
                 tools: text(request.tools),
                 cache_key: text(request.prompt_cache_key),
@@ -96,8 +96,8 @@ impl Speech for Responses {
         Heard { said: said(body, &mut faults), faults, sent }
     }
 
-    fn write(&self, reply: &ScriptedReply, request: usize) -> Body {
-        let mut stream = Stream { body: Body::default(), number: 0 };
+    fn write(&self, reply: &ScriptedReply, request: usize) -> ScriptedBody {
+        let mut stream = Stream { body: ScriptedBody::default(), number: 0 };
         let id = format!("resp_{request}");
         let begun = json!({"response": {"id": id, "object": "response", "status": "in_progress"}});
         stream.event("response.created", begun.clone());
@@ -105,16 +105,16 @@ impl Speech for Responses {
         let mut output = Vec::new();
         for (place, block) in reply.blocks.iter().enumerate() {
             stream.body.block();
-            output.push(stream.item(&Place { request, place }, block, reply.delta));
+            output.push(stream.item(&ItemPlace { request, place }, block, reply.delta));
         }
         stream.body.end_of_blocks();
         let (status, details) = match &reply.stop_reason {
-            Some(StopReason::MaxTokens) => ("incomplete", json!({"reason": "max_output_tokens"})),
-            Some(StopReason::Refusal) => ("incomplete", json!({"reason": "content_filter"})),
-            Some(StopReason::ContextFull) => {
+            Some(ModelStop::MaxTokens) => ("incomplete", json!({"reason": "max_output_tokens"})),
+            Some(ModelStop::Refusal) => ("incomplete", json!({"reason": "content_filter"})),
+            Some(ModelStop::ContextFull) => {
                 ("incomplete", json!({"reason": "model_context_window_exceeded"}))
             }
-            Some(StopReason::Other(word)) => ("incomplete", json!({ "reason": word })),
+            Some(ModelStop::Other(word)) => ("incomplete", json!({ "reason": word })),
             _ => ("completed", Value::Null),
         };
         let usage = reply.usage;
@@ -140,18 +140,18 @@ impl Speech for Responses {
     }
 
     fn thought(&self, thinking: &str, seal: &str, request: usize, block: usize) -> Option<Value> {
-        let place = Place { request, place: block };
+        let place = ItemPlace { request, place: block };
         Some(thought(&json!(thinking), seal, &place.id("rs")))
     }
 }
 
 /// Which item of which reply.
-struct Place {
+struct ItemPlace {
     request: usize,
     place: usize,
 }
 
-impl Place {
+impl ItemPlace {
     fn id(&self, kind: &str) -> String {
         format!("{kind}_{}_{}", self.request, self.place)
     }
@@ -159,7 +159,7 @@ impl Place {
 
 /// Events with their numbers.
 struct Stream {
-    body: Body,
+    body: ScriptedBody,
     number: u32,
 }
 
@@ -174,7 +174,7 @@ impl Stream {
     }
 
     /// An item from its start to its end; gives it whole.
-    fn item(&mut self, at: &Place, block: &ScriptBlock, size: usize) -> Value {
+    fn item(&mut self, at: &ItemPlace, block: &ScriptBlock, size: usize) -> Value {
         let (empty, whole) = items(at, block);
         let (id, output_index) = (whole.get("id").cloned(), at.place);
         self.event(
@@ -225,7 +225,7 @@ impl Stream {
 }
 
 /// An item as it begins and as it ends.
-fn items(at: &Place, block: &ScriptBlock) -> (Value, Value) {
+fn items(at: &ItemPlace, block: &ScriptBlock) -> (Value, Value) {
     match block {
         ScriptBlock::Text(text) => {
             let item = |status: &str, content: Value| {
@@ -302,7 +302,7 @@ fn said(body: &Value, faults: &mut Vec<String>) -> Value {
     said.into()
 }
 
-/// Who says an item, and what.
+/// Role and blocks of an item.
 fn blocks<'a>(item: &'a Value, faults: &mut Vec<String>) -> (&'a str, Vec<Value>) {
     let kind = text(item, "type");
     let Some((_, members)) = ITEMS.iter().find(|(name, _)| *name == kind) else {

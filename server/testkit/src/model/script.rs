@@ -1,15 +1,15 @@
-//! What a script says: replies, the faults in them, and what a request must hold.
+//! Scripts: replies, the faults in them, and the texts that a request must hold.
 //!
 //! Data and builders only; how a reply looks on the wire is the protocol's file.
 
-use ropewalk_model::StopReason;
+use ropewalk_model::ModelStop;
 use ropewalk_protocol::Usage;
 use serde_json::Value;
 use std::{fmt, sync::Arc};
 
 /// A spot in a reply, where something can happen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
+pub enum ReplyPlace {
     /// Before the answer's first line.
     Answer,
     /// After this many bytes of the body; past its end, at its end.
@@ -20,7 +20,7 @@ pub enum Place {
     End,
 }
 
-/// What happens there.
+/// Act of the server at such a place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Act {
     /// Stops until the gate is open.
@@ -53,7 +53,7 @@ pub(super) enum ScriptBlock {
 
 /// An answer that is no reply.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Status {
+pub(super) struct StatusAnswer {
     pub(super) code: u16,
     pub(super) headers: Vec<(String, String)>,
     pub(super) body: StatusBody,
@@ -83,12 +83,12 @@ pub(super) enum Expectation {
 #[derive(Clone)]
 pub struct ScriptedReply {
     pub(super) blocks: Vec<ScriptBlock>,
-    pub(super) stop_reason: Option<StopReason>,
+    pub(super) stop_reason: Option<ModelStop>,
     pub(super) usage: Usage,
     pub(super) chunk: Option<usize>,
     pub(super) delta: usize,
-    pub(super) acts: Vec<(Place, Act)>,
-    pub(super) status: Option<Status>,
+    pub(super) acts: Vec<(ReplyPlace, Act)>,
+    pub(super) status: Option<StatusAnswer>,
     pub(super) expectations: Vec<Expectation>,
     pub(super) conversation: String,
     pub(super) is_by_beginning: bool,
@@ -155,7 +155,7 @@ impl ScriptedReply {
     }
 
     fn answer(code: u16, body: StatusBody) -> ScriptedReply {
-        let status = Status { code, headers: Vec::new(), body };
+        let status = StatusAnswer { code, headers: Vec::new(), body };
         ScriptedReply { status: Some(status), ..ScriptedReply::new() }
     }
 
@@ -215,7 +215,7 @@ impl ScriptedReply {
     }
 
     /// Sets the stop reason; without it, `tool_use` if there is a call and `end_turn` if not.
-    pub fn stop(mut self, reason: StopReason) -> ScriptedReply {
+    pub fn stop(mut self, reason: ModelStop) -> ScriptedReply {
         self.stop_reason = Some(reason);
         self
     }
@@ -239,32 +239,32 @@ impl ScriptedReply {
     }
 
     /// Stops at a place until the test opens the gate. A gate that is never opened is a stall.
-    pub fn gate(self, place: Place, name: impl Into<String>) -> ScriptedReply {
+    pub fn gate(self, place: ReplyPlace, name: impl Into<String>) -> ScriptedReply {
         self.act(place, Act::Gate(name.into()))
     }
 
     /// Breaks the connection at a place.
-    pub fn drop_at(self, place: Place) -> ScriptedReply {
+    pub fn drop_at(self, place: ReplyPlace) -> ScriptedReply {
         self.act(place, Act::Drop)
     }
 
     /// Ends the body at a place, cleanly as far as HTTP is concerned.
-    pub fn end_at(self, place: Place) -> ScriptedReply {
+    pub fn end_at(self, place: ReplyPlace) -> ScriptedReply {
         self.act(place, Act::Finish)
     }
 
     /// Sends an event with this data at a place, to send garbage.
-    pub fn event_at(self, place: Place, data: impl Into<String>) -> ScriptedReply {
+    pub fn event_at(self, place: ReplyPlace, data: impl Into<String>) -> ScriptedReply {
         self.act(place, Act::Event(data.into()))
     }
 
     /// Sends an error event at a place and ends the body there.
-    pub fn error_at(self, place: Place, kind: &str, message: &str) -> ScriptedReply {
+    pub fn error_at(self, place: ReplyPlace, kind: &str, message: &str) -> ScriptedReply {
         let error = Act::Error { kind: kind.to_owned(), message: message.to_owned() };
         self.act(place, error).end_at(place)
     }
 
-    fn act(mut self, place: Place, act: Act) -> ScriptedReply {
+    fn act(mut self, place: ReplyPlace, act: Act) -> ScriptedReply {
         self.acts.push((place, act));
         self
     }
@@ -348,7 +348,7 @@ impl ScriptedReply {
         self
     }
 
-    /// What the request lacks, in words.
+    /// Expectations that the request does not meet, in words.
     pub(super) fn unmet(&self, body: &Value) -> Vec<String> {
         let said = last_message_text(body);
         let unmet = self.expectations.iter().filter_map(|expectation| match expectation {

@@ -1,14 +1,14 @@
 //! The HTTP side: connections, requests, and replies sent step by step.
 //!
-//! What a request must look like is [`super::check`]'s business, what a reply says the script's.
+//! Rules for requests are [`super::check`]'s business, the words of replies the script's.
 
 use super::{
     RecordedRequest,
     check::Checker,
     counting::{CountedContext, CountedRequest, Counter},
     gates::Gates,
-    script::{Act, Place, ScriptedReply, Status, StatusBody},
-    speech::{Speech, Step, steps},
+    script::{Act, ReplyPlace, ScriptedReply, StatusAnswer, StatusBody},
+    speech::{Speech, SpeechStep, steps},
     spoken::speech_of,
 };
 use crate::planted;
@@ -38,17 +38,17 @@ const MOST_BYTES: usize = 64 << 20;
 
 type ReplyBody = BoxBody<Bytes, io::Error>;
 
-/// What the server's thread and its owner share.
-pub(super) struct Shared {
+/// State that the server's thread and its owner share.
+pub(super) struct SharedScript {
     protocol: Protocol,
     speech: &'static dyn Speech,
     key: Option<String>,
     gates: Gates,
     connections: AtomicUsize,
-    state: Mutex<State>,
+    state: Mutex<ServeState>,
 }
 
-struct State {
+struct ServeState {
     script: VecDeque<ScriptedReply>,
     /// Replies given.
     given: usize,
@@ -58,20 +58,20 @@ struct State {
     counter: Option<Counter>,
 }
 
-/// What a request gets.
-enum Answer {
+/// Answer to a request.
+enum ServedAnswer {
     Reply { reply: Box<ScriptedReply>, request: usize },
     Refusal { code: u16, kind: &'static str, words: String },
 }
 
-impl Shared {
+impl SharedScript {
     pub(super) fn new(
         protocol: Protocol,
         script: VecDeque<ScriptedReply>,
         key: Option<String>,
         context: Option<CountedContext>,
-    ) -> Shared {
-        let state = State {
+    ) -> SharedScript {
+        let state = ServeState {
             script,
             given: 0,
             requests: Vec::new(),
@@ -81,7 +81,7 @@ impl Shared {
         };
         let (gates, connections) = (Gates::new(), AtomicUsize::new(0));
         let speech = speech_of(protocol);
-        Shared { protocol, speech, key, gates, connections, state: Mutex::new(state) }
+        SharedScript { protocol, speech, key, gates, connections, state: Mutex::new(state) }
     }
 
     pub(super) fn key(&self) -> Option<&str> {
@@ -117,11 +117,11 @@ impl Shared {
     }
 
     /// A test that panics with the state in hand has already failed.
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, ServeState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn answer(&self, recorded: RecordedRequest, is_post: bool) -> Answer {
+    fn answer(&self, recorded: RecordedRequest, is_post: bool) -> ServedAnswer {
         let mut state = self.state();
         let request = state.requests.len();
         let (mut faults, is_wrong_key) = self.faults(&recorded, is_post);
@@ -132,7 +132,7 @@ impl Shared {
         let reply = state.next_reply(&recorded.said);
         match &reply {
             Some(reply) => {
-                let State { given, checker, .. } = &mut *state;
+                let ServeState { given, checker, .. } = &mut *state;
                 *given = given.saturating_add(1);
                 reply.known_ids.iter().for_each(|id| checker.gave_id(id.as_str()));
                 let conversation = reply.conversation_of(&recorded.said);
@@ -145,13 +145,15 @@ impl Shared {
         state.violations.extend(numbered);
         state.requests.push(recorded);
         match reply {
-            Some(reply) if faults.is_empty() => Answer::Reply { reply: Box::new(reply), request },
-            _ if is_wrong_key => Answer::Refusal {
+            Some(reply) if faults.is_empty() => {
+                ServedAnswer::Reply { reply: Box::new(reply), request }
+            }
+            _ if is_wrong_key => ServedAnswer::Refusal {
                 code: 401,
                 kind: "authentication_error",
                 words: "invalid x-api-key".to_owned(),
             },
-            _ => Answer::Refusal {
+            _ => ServedAnswer::Refusal {
                 code: 400,
                 kind: "invalid_request_error",
                 words: faults.join("; "),
@@ -189,7 +191,7 @@ impl Shared {
     }
 
     /// An answer that the script gives in place of a stream.
-    fn status(&self, status: &Status) -> Response<ReplyBody> {
+    fn status(&self, status: &StatusAnswer) -> Response<ReplyBody> {
         let body = match &status.body {
             StatusBody::Words(words) => words.clone(),
             StatusBody::Error { kind, message } => self.speech.error(kind, message).to_string(),
@@ -214,17 +216,17 @@ impl Shared {
     }
 }
 
-impl State {
+impl ServeState {
     /// Counts a request; its refusal, if it is too long.
     fn count(
         &mut self,
         protocol: Protocol,
         speech: &dyn Speech,
         recorded: &RecordedRequest,
-    ) -> Option<Answer> {
+    ) -> Option<ServedAnswer> {
         let sent = speech.read(&recorded.raw, &recorded.body).sent?;
         let (code, kind, words) = self.counter.as_mut()?.take(protocol, &sent).err()?;
-        Some(Answer::Refusal { code, kind, words })
+        Some(ServedAnswer::Refusal { code, kind, words })
     }
 
     /// The script's next reply to a request: the first that is kept for its conversation, else the first that is kept for
@@ -262,7 +264,7 @@ fn leaks<'a>(key: &'static str, request: &'a RecordedRequest) -> impl Iterator<I
 }
 
 /// Accepts connections until it is dropped.
-pub(super) async fn serve(listener: std::net::TcpListener, shared: Arc<Shared>) {
+pub(super) async fn serve(listener: std::net::TcpListener, shared: Arc<SharedScript>) {
     let listener = match tokio::net::TcpListener::from_std(listener) {
         Ok(listener) => listener,
         Err(error) => return shared.violation(format!("cannot listen: {error}")),
@@ -290,7 +292,7 @@ pub(super) async fn serve(listener: std::net::TcpListener, shared: Arc<Shared>) 
 
 async fn handle(
     request: Request<Incoming>,
-    shared: Arc<Shared>,
+    shared: Arc<SharedScript>,
 ) -> Result<Response<ReplyBody>, io::Error> {
     let (parts, body) = request.into_parts();
     if parts.method == Method::GET {
@@ -315,8 +317,8 @@ async fn handle(
         raw,
     };
     match shared.answer(recorded, parts.method == Method::POST) {
-        Answer::Refusal { code, kind, words } => Ok(shared.refusal(code, kind, &words)),
-        Answer::Reply { reply, request } => {
+        ServedAnswer::Refusal { code, kind, words } => Ok(shared.refusal(code, kind, &words)),
+        ServedAnswer::Reply { reply, request } => {
             // Outside of the lock: the closure is the test's.
             let mut reply = match &reply.from_request {
                 Some(make) => Box::new(make(&said)),
@@ -349,11 +351,11 @@ fn whole(code: StatusCode, body: String) -> Response<ReplyBody> {
 async fn send(
     reply: ScriptedReply,
     request: usize,
-    shared: Arc<Shared>,
+    shared: Arc<SharedScript>,
 ) -> Result<Response<ReplyBody>, io::Error> {
     // The client may leave while the answer waits at a gate: this future is dropped then.
-    let mut watch = Watch { shared: shared.clone(), is_complete: false };
-    for (_, act) in reply.acts.iter().filter(|(place, _)| *place == Place::Answer) {
+    let mut watch = ReplyWatch { shared: shared.clone(), is_complete: false };
+    for (_, act) in reply.acts.iter().filter(|(place, _)| *place == ReplyPlace::Answer) {
         match act {
             Act::Gate(name) => shared.gates.pass(name).await,
             Act::Drop | Act::Finish => {
@@ -367,7 +369,7 @@ async fn send(
         watch.complete();
         return Ok(shared.status(status));
     }
-    let steps: VecDeque<Step> = steps(shared.speech, &reply, request).into();
+    let steps: VecDeque<SpeechStep> = steps(shared.speech, &reply, request).into();
     let frames = stream::unfold((steps, watch), |(steps, watch)| next_frame(steps, watch));
     let mut response = Response::new(StreamBody::new(frames).boxed());
     let kind = HeaderValue::from_static("text/event-stream; charset=utf-8");
@@ -377,20 +379,20 @@ async fn send(
 
 /// Goes on with the script until something is sent; None at its end.
 async fn next_frame(
-    mut steps: VecDeque<Step>,
-    mut watch: Watch,
-) -> Option<(io::Result<Frame<Bytes>>, (VecDeque<Step>, Watch))> {
+    mut steps: VecDeque<SpeechStep>,
+    mut watch: ReplyWatch,
+) -> Option<(io::Result<Frame<Bytes>>, (VecDeque<SpeechStep>, ReplyWatch))> {
     loop {
         match steps.pop_front() {
-            Some(Step::Send(bytes)) => {
+            Some(SpeechStep::Send(bytes)) => {
                 let frame = Ok(Frame::data(Bytes::from(bytes)));
                 if steps.is_empty() {
                     watch.complete();
                 }
                 return Some((frame, (steps, watch)));
             }
-            Some(Step::Gate(name)) => watch.shared.gates.pass(&name).await,
-            Some(Step::Drop) => {
+            Some(SpeechStep::Gate(name)) => watch.shared.gates.pass(&name).await,
+            Some(SpeechStep::Drop) => {
                 watch.complete();
                 // Bytes sent before go out when the body pauses, and not otherwise.
                 tokio::task::yield_now().await;
@@ -409,18 +411,18 @@ fn dropped() -> io::Error {
 }
 
 /// Notices a reply that ends before its end.
-struct Watch {
-    shared: Arc<Shared>,
+struct ReplyWatch {
+    shared: Arc<SharedScript>,
     is_complete: bool,
 }
 
-impl Watch {
+impl ReplyWatch {
     fn complete(&mut self) {
         self.is_complete = true;
     }
 }
 
-impl Drop for Watch {
+impl Drop for ReplyWatch {
     fn drop(&mut self) {
         if !self.is_complete {
             self.shared.gates.abandon();

@@ -1,9 +1,9 @@
-//! What a protocol is to the scripted model, and the parts all of them are made of.
+//! Trait of a protocol in the scripted model, and the parts that all protocols are made of.
 //!
 //! The script and the rules know one form of request and reply; a protocol's file translates. To speak
 //! another protocol is to add its file and its line in [`spoken`](super::spoken).
 
-use super::script::{Act, Place, ScriptedReply};
+use super::script::{Act, ReplyPlace, ScriptedReply};
 use serde_json::{Value, json};
 
 /// How a protocol is spoken from the server's side.
@@ -14,10 +14,10 @@ pub(super) trait Speech: Send + Sync {
     fn key(&self) -> (&'static str, &'static str);
     /// The other headers that must be there, and how their values begin.
     fn headers(&self) -> &'static [(&'static str, &'static str)];
-    /// What a request says.
+    /// Reads a request.
     fn read(&self, raw: &str, body: &Value) -> Heard;
     /// A reply as a stream of events; `request` counts from 0 and makes ids unique.
-    fn write(&self, reply: &ScriptedReply, request: usize) -> Body;
+    fn write(&self, reply: &ScriptedReply, request: usize) -> ScriptedBody;
     /// An error, as a body and as the data of an event.
     fn error(&self, kind: &str, message: &str) -> Value;
     /// How thinking with a seal, block `block` of reply `request`, must come back, in the form that the rules
@@ -25,19 +25,19 @@ pub(super) trait Speech: Send + Sync {
     fn thought(&self, thinking: &str, seal: &str, request: usize, block: usize) -> Option<Value>;
 }
 
-/// What a request says.
+/// Request in the form that script and rules know.
 pub(super) struct Heard {
     /// In the form of Anthropic's Messages, whatever the protocol.
     pub(super) said: Value,
-    /// What breaks a rule that only this protocol has.
+    /// Breaches of rules that only this protocol has.
     pub(super) faults: Vec<String>,
     /// None when the request has not the form to be compared.
-    pub(super) sent: Option<Sent>,
+    pub(super) sent: Option<SentPrefix>,
 }
 
-/// What the server has cached, so to speak: JSON text as it was sent, without cache markers.
+/// Prefix that the server has cached, so to speak: JSON text as it was sent, without cache markers.
 #[derive(Debug)]
-pub(super) struct Sent {
+pub(super) struct SentPrefix {
     pub(super) system: String,
     pub(super) tools: String,
     /// Empty where the protocol has none.
@@ -47,17 +47,17 @@ pub(super) struct Sent {
     pub(super) grows: (&'static str, &'static str),
 }
 
-/// What to do next when answering.
+/// Next step of an answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Step {
+pub(super) enum SpeechStep {
     Send(Vec<u8>),
     Gate(String),
     Drop,
 }
 
-/// A reply's body as steps, cut into the pieces the script asks for. Acts at [`Place::Answer`] are not
+/// A reply's body as steps, cut into the pieces the script asks for. Acts at [`ReplyPlace::Answer`] are not
 /// among them.
-pub(super) fn steps(speech: &dyn Speech, reply: &ScriptedReply, request: usize) -> Vec<Step> {
+pub(super) fn steps(speech: &dyn Speech, reply: &ScriptedReply, request: usize) -> Vec<SpeechStep> {
     let body = speech.write(reply, request);
     let mut acts: Vec<(usize, &Act)> =
         reply.acts.iter().filter_map(|(place, act)| Some((body.position(*place)?, act))).collect();
@@ -69,20 +69,20 @@ pub(super) fn steps(speech: &dyn Speech, reply: &ScriptedReply, request: usize) 
         sent = at;
         let data = match act {
             Act::Gate(name) => {
-                steps.push(Step::Gate(name.clone()));
+                steps.push(SpeechStep::Gate(name.clone()));
                 continue;
             }
             Act::Event(data) => data.clone(),
             Act::Error { kind, message } => speech.error(kind, message).to_string(),
             Act::Drop => {
-                steps.push(Step::Drop);
+                steps.push(SpeechStep::Drop);
                 return steps;
             }
             Act::Finish => return steps,
         };
         let bytes = format!("data: {data}\n\n").into_bytes();
         let size = reply.chunk.unwrap_or(bytes.len());
-        steps.extend(bytes.chunks(size).map(|piece| Step::Send(piece.to_vec())));
+        steps.extend(bytes.chunks(size).map(|piece| SpeechStep::Send(piece.to_vec())));
     }
     body.send(sent, body.bytes.len(), reply.chunk, &mut steps);
     steps
@@ -90,14 +90,14 @@ pub(super) fn steps(speech: &dyn Speech, reply: &ScriptedReply, request: usize) 
 
 /// The bytes of a reply, and where what begins in them.
 #[derive(Default)]
-pub(super) struct Body {
+pub(super) struct ScriptedBody {
     bytes: Vec<u8>,
     events: Vec<usize>,
     blocks: Vec<usize>,
     end: usize,
 }
 
-impl Body {
+impl ScriptedBody {
     /// Adds an event; without a name its data stands alone.
     pub(super) fn event(&mut self, name: &str, data: &str) {
         self.events.push(self.bytes.len());
@@ -117,27 +117,29 @@ impl Body {
         self.end = self.bytes.len();
     }
 
-    fn position(&self, place: Place) -> Option<usize> {
+    fn position(&self, place: ReplyPlace) -> Option<usize> {
         match place {
-            Place::Answer => None,
-            Place::Byte(at) => Some(at.min(self.bytes.len())),
-            Place::Block(number) => Some(self.blocks.get(number).copied().unwrap_or(self.end)),
-            Place::End => Some(self.end),
+            ReplyPlace::Answer => None,
+            ReplyPlace::Byte(at) => Some(at.min(self.bytes.len())),
+            ReplyPlace::Block(number) => Some(self.blocks.get(number).copied().unwrap_or(self.end)),
+            ReplyPlace::End => Some(self.end),
         }
     }
 
     /// Sends the bytes from `from` to `to`, in pieces of `size` or event by event.
-    fn send(&self, from: usize, to: usize, size: Option<usize>, steps: &mut Vec<Step>) {
+    fn send(&self, from: usize, to: usize, size: Option<usize>, steps: &mut Vec<SpeechStep>) {
         let part = self.bytes.get(from..to).unwrap_or_default();
         match size {
-            Some(size) => steps.extend(part.chunks(size).map(|piece| Step::Send(piece.to_vec()))),
+            Some(size) => {
+                steps.extend(part.chunks(size).map(|piece| SpeechStep::Send(piece.to_vec())))
+            }
             None => {
                 let mut at = from;
                 let inner = self.events.iter().copied().filter(|cut| *cut > from && *cut < to);
                 for cut in inner.chain([to]) {
                     let piece = self.bytes.get(at..cut).unwrap_or_default();
                     if !piece.is_empty() {
-                        steps.push(Step::Send(piece.to_vec()));
+                        steps.push(SpeechStep::Send(piece.to_vec()));
                     }
                     at = cut;
                 }

@@ -1,9 +1,9 @@
-//! What is seen, held against what a page says.
+//! Checks of the screen against the lines of a page.
 //!
 //! Waits are for something that is seen, never for a time.
 
-use super::{Client, plugin};
-use crate::editor::{FakeEditor, Message, RpcError, Seen};
+use super::{ClientStyle, plugin};
+use crate::editor::{EditorMemory, FakeEditor, RpcError, ShownMessage};
 use ropewalk_workspace::DocId;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -13,10 +13,10 @@ use std::time::{Duration, Instant};
 /// The longest wait for something on the disk.
 const BOUND: Duration = Duration::from_secs(10);
 
-/// What has been asked for and looked at so far.
+/// State of the checks: prompts counted, and messages that were looked at.
 #[derive(Debug)]
 pub(super) struct Checks {
-    client: Client,
+    client: ClientStyle,
     prompts: usize,
     ends: usize,
     /// Approvals that were answered.
@@ -30,7 +30,7 @@ pub(super) struct Checks {
 }
 
 impl Checks {
-    pub(super) fn new(client: Client) -> Self {
+    pub(super) fn new(client: ClientStyle) -> Self {
         let (read, heard, shown) = (Vec::new(), Vec::new(), Vec::new());
         Self { client, prompts: 0, ends: 0, answers: 0, read, heard, shown }
     }
@@ -52,7 +52,7 @@ impl Checks {
     pub(super) fn question(&mut self, editor: &FakeEditor) -> Result<(), String> {
         let (answered, client) = (self.answers, self.client);
         editor.try_wait_for("a call that waits", |seen| {
-            if client == Client::Plugin {
+            if client == ClientStyle::Plugin {
                 return (plugin::questions(&seen.events()) > answered).then_some(());
             }
             let progress = seen.progress();
@@ -75,7 +75,7 @@ impl Checks {
         if end.stop_reason == reason {
             return Ok(());
         }
-        let said = editor.with(Seen::messages).into_iter().map(|message| message.text);
+        let said = editor.with(EditorMemory::messages).into_iter().map(|message| message.text);
         let said = said.collect::<Vec<_>>().join("\n");
         Err(format!(
             "the turn should end with {reason}, but ends with {}:\n{said}",
@@ -111,8 +111,10 @@ impl Checks {
             let messages = seen.messages().into_iter().map(|message| message.text).collect();
             let found = unread(messages, read).or_else(|| unread(questions(seen), heard));
             match client {
-                Client::Stock => found,
-                Client::Plugin => found.or_else(|| unread(plugin::words(&seen.events()), shown)),
+                ClientStyle::Stock => found,
+                ClientStyle::Plugin => {
+                    found.or_else(|| unread(plugin::words(&seen.events()), shown))
+                }
             }
         })
     }
@@ -124,10 +126,12 @@ impl Checks {
         editor: &FakeEditor,
         last_words: &str,
     ) -> Result<(), String> {
-        let messages = editor.with(Seen::messages);
+        let messages = editor.with(EditorMemory::messages);
         let is_read = |at: &usize| self.read.contains(at);
-        let is_known = |message: &Message| {
-            if message.text.starts_with(last_words) {
+        let is_known = |message: &ShownMessage| {
+            // A teammate's message is shown only if the lead has not read it before.
+            let head = message.text.split(": ").next().unwrap_or_default();
+            if message.text.starts_with(last_words) || head.contains(" to you") {
                 return true;
             }
             // Behind the start stands what waits.
@@ -148,7 +152,7 @@ impl Checks {
     pub(super) fn progress(&self, editor: &FakeEditor, wanted: &[String]) -> Result<(), String> {
         let mut last = Vec::new();
         let found = editor.try_wait_for("that progress", |seen| {
-            let all = seen.progress();
+            let all = seen.own_progress();
             let token = all.last().map(|progress| progress.token.clone());
             let of_turn =
                 all.into_iter().filter(|progress| Some(&progress.token) == token.as_ref());
@@ -241,7 +245,7 @@ fn shows_progress(editor: &FakeEditor) -> bool {
 }
 
 /// The words of all dialogs so far.
-fn questions(seen: &mut Seen) -> Vec<String> {
+fn questions(seen: &mut EditorMemory) -> Vec<String> {
     let dialogs = seen.take("window/showMessageRequest").into_iter();
     dialogs.filter_map(|params| params.get("message")?.as_str().map(str::to_owned)).collect()
 }
@@ -251,6 +255,10 @@ fn has(value: &Value, wanted: &Value) -> bool {
         (Value::Object(value), Value::Object(wanted)) => wanted
             .iter()
             .all(|(key, wanted)| value.get(key).is_some_and(|value| has(value, wanted))),
+        (Value::Array(values), Value::Array(wanted)) => {
+            let mut both = values.iter().zip(wanted);
+            values.len() == wanted.len() && both.all(|(value, wanted)| has(value, wanted))
+        }
         _ => value == wanted,
     }
 }
@@ -260,7 +268,7 @@ fn is_progress(found: &[String], wanted: &[String]) -> bool {
     found.len() == wanted.len() && found.iter().zip(wanted).all(fits)
 }
 
-/// Whether a line is the wanted one, in which `…` stands for any text.
+/// True if a line is the wanted one, in which `…` stands for any text.
 fn fits(found: &str, wanted: &str) -> bool {
     let Some((start, rest)) = wanted.split_once('…') else { return found == wanted };
     let Some(left) = found.strip_prefix(start) else { return false };
@@ -273,7 +281,7 @@ fn differs(what: &str, wanted: &str, found: &str, log: &str) -> String {
 }
 
 /// A pending hunk as the editor shows it.
-struct Shown {
+struct ShownChange {
     /// File and line, as `a.txt:3`.
     place: String,
     /// Which commands made it, as ` by COMMAND`.
@@ -284,17 +292,17 @@ struct Shown {
 }
 
 /// The pending hunks as the editor shows them now, by file and line.
-fn shown_hunks(seen: &mut Seen, base: &Path, client: Client) -> Vec<Shown> {
+fn shown_hunks(seen: &mut EditorMemory, base: &Path, client: ClientStyle) -> Vec<ShownChange> {
     match client {
-        Client::Stock => in_diagnostics(seen, base),
-        Client::Plugin => {
+        ClientStyle::Stock => in_diagnostics(seen, base),
+        ClientStyle::Plugin => {
             plugin::hunks(&seen.events()).iter().map(|hunk| told(hunk, base)).collect()
         }
     }
 }
 
 /// A pending hunk as an event tells it.
-fn told(hunk: &Value, base: &Path) -> Shown {
+fn told(hunk: &Value, base: &Path) -> ShownChange {
     let text = |name: &str| hunk.get(name).and_then(Value::as_str).unwrap_or_default();
     let file = DocId::from_uri(text("uri")).path().unwrap_or_default();
     let file = file.strip_prefix(base).unwrap_or(&file).display().to_string();
@@ -307,7 +315,7 @@ fn told(hunk: &Value, base: &Path) -> Shown {
         false => format!(" by {}", commands.join(", ")),
     };
     let id = hunk.get("id").cloned().unwrap_or_default();
-    Shown { place: format!("{file}:{line}"), by, id, lines: changed(text("diff").lines()) }
+    ShownChange { place: format!("{file}:{line}"), by, id, lines: changed(text("diff").lines()) }
 }
 
 /// The lines of a diff that go and come.
@@ -317,7 +325,7 @@ fn changed<'a>(diff: impl Iterator<Item = &'a str>) -> Vec<String> {
 }
 
 /// The same by file and line as diagnostics show them.
-fn in_diagnostics(seen: &mut Seen, base: &Path) -> Vec<Shown> {
+fn in_diagnostics(seen: &mut EditorMemory, base: &Path) -> Vec<ShownChange> {
     let mut by_uri: BTreeMap<String, Vec<Value>> = BTreeMap::new();
     for mut params in seen.take("textDocument/publishDiagnostics") {
         let uri = params.get("uri").and_then(Value::as_str).unwrap_or_default().to_owned();
@@ -343,7 +351,7 @@ fn in_diagnostics(seen: &mut Seen, base: &Path) -> Vec<Shown> {
             let head = body.next().unwrap_or_default();
             let by = head.split(" · ").find(|part| part.starts_with("by `"));
             let by = by.map(|by| format!(" {by}")).unwrap_or_default();
-            hunks.push(Shown {
+            hunks.push(ShownChange {
                 place: format!("{file}:{line}"),
                 by,
                 id: id.clone(),
@@ -355,7 +363,7 @@ fn in_diagnostics(seen: &mut Seen, base: &Path) -> Vec<Shown> {
 }
 
 /// As a page lists them.
-fn listed(hunks: &[Shown]) -> String {
+fn listed(hunks: &[ShownChange]) -> String {
     let mut lines = Vec::new();
     for hunk in hunks {
         lines.push(format!("{}{}", hunk.place, hunk.by));

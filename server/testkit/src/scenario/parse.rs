@@ -1,63 +1,18 @@
 //! From the text of a page to its steps, with words for what is wrong.
 
-use super::reply::{Part, Reply};
-use super::step::{Answer, Content, Crash, Setup, Step, What};
+use super::reply::{PageReply, PageReplyPart};
+use super::step::{Crash, DocumentSpot, PageStep, ScenarioContent, Setup, UserAnswer, What};
+use super::verbs::{MODEL_VERBS, TAKES_BARS, VERBS, usage};
 use super::{Fault, STOPS, Scenario};
 use crate::editor::Profile;
 use serde_json::Value;
 use std::path::Path;
 
-/// The verbs of steps and how each is used.
-const VERBS: &[(&str, &str)] = &[
-    ("editor", "editor NAME"),
-    ("plugin", "plugin"),
-    ("config", "config KEY = VALUE"),
-    ("roots", "roots NAME…, or roots none"),
-    ("file", "file PATH [crlf] [bom] [unended] and | lines, or file PATH -> TARGET for a link"),
-    ("open", "open PATH"),
-    ("type", "type PATH LINE[:COLUMN] \"TEXT\", or type PATH \"OLD\" -> \"NEW\""),
-    ("save", "save PATH, and | lines if a formatter changes the text first"),
-    ("undo", "undo PATH"),
-    ("prompt", "prompt TEXT, or prompt on PATH FIRST[-LAST] TEXT"),
-    ("run", "run COMMAND [JSON]"),
-    ("gives", "gives JSON, or gives error WORDS"),
-    ("answer", "answer once, session, always, afterSave or refuse [WORDS]"),
-    ("crash", "crash server, or crash editor"),
-    ("window", "window NUMBER"),
-    ("model", "model, and below it, indented, what it sees and says"),
-    ("when", "when GATE"),
-    ("go", "go GATE"),
-    ("end", "end STOP_REASON"),
-    ("buffer", "buffer PATH [crlf] [bom] [unended] and | lines"),
-    ("disk", "disk PATH [crlf] [bom] [unended] and | lines, or disk PATH absent"),
-    ("hunks", "hunks and | lines, or hunks none"),
-    ("message", "message TEXT"),
-    ("progress", "progress and | lines"),
-];
-
-/// The verbs of a model's reply.
-const MODEL_VERBS: &[(&str, &str)] = &[
-    ("sees", "sees TEXT"),
-    ("lacks", "lacks TEXT"),
-    ("holds", "holds TEXT"),
-    ("nowhere", "nowhere TEXT"),
-    ("offered", "offered TOOL…"),
-    ("conversation", "conversation NAME"),
-    ("of", "of TEXT"),
-    ("thinks", "thinks TEXT"),
-    ("says", "says TEXT"),
-    ("calls", "calls TOOL JSON"),
-    ("stops", "stops STOP_REASON"),
-    ("waits", "waits GATE"),
-    ("breaks", "breaks"),
-    ("fails", "fails STATUS KIND WORDS"),
-];
-
 /// Words about one line.
-type Parsed<T> = Result<T, String>;
+type ParsedLine<T> = Result<T, String>;
 
 /// A line of the page that is a step, with the lines that belong to it.
-struct Lines<'a> {
+struct PageLines<'a> {
     line: usize,
     head: String,
     /// The `|` lines, without the bar.
@@ -94,8 +49,8 @@ pub(super) fn parse(file: &Path, text: &str) -> Result<Scenario, Fault> {
 }
 
 /// Puts the lines below `first` together into steps.
-fn gather(text: &str, first: usize) -> Result<Vec<Lines<'_>>, (usize, String)> {
-    let mut steps: Vec<Lines<'_>> = Vec::new();
+fn gather(text: &str, first: usize) -> Result<Vec<PageLines<'_>>, (usize, String)> {
+    let mut steps: Vec<PageLines<'_>> = Vec::new();
     let mut numbered = text.lines().enumerate().skip(first).map(|(at, line)| (at + 1, line));
     while let Some((number, line)) = numbered.next() {
         let trimmed = line.trim();
@@ -119,7 +74,12 @@ fn gather(text: &str, first: usize) -> Result<Vec<Lines<'_>>, (usize, String)> {
             whole.push_str(next.trim());
         }
         if !line.starts_with([' ', '\t']) {
-            steps.push(Lines { line: number, head: whole, bars: Vec::new(), inner: Vec::new() });
+            steps.push(PageLines {
+                line: number,
+                head: whole,
+                bars: Vec::new(),
+                inner: Vec::new(),
+            });
         } else if let Some(step) = steps.last_mut() {
             step.inner.push((number, whole));
         } else {
@@ -129,7 +89,7 @@ fn gather(text: &str, first: usize) -> Result<Vec<Lines<'_>>, (usize, String)> {
     Ok(steps)
 }
 
-fn take(page: &mut Scenario, lines: Lines<'_>) -> Result<(), (Option<usize>, String)> {
+fn take(page: &mut Scenario, lines: PageLines<'_>) -> Result<(), (Option<usize>, String)> {
     let (verb, rest) = word(&lines.head);
     let usage = usage(VERBS, verb, "step").map_err(|words| (None, words))?;
     let wrong = |words: String| (None, format!("{words}; it is used so: {usage}"));
@@ -144,7 +104,7 @@ fn take(page: &mut Scenario, lines: Lines<'_>) -> Result<(), (Option<usize>, Str
     if let Some((line, _)) = lines.inner.first() {
         return Err((Some(*line), format!("{verb} has no lines below it but such with a |")));
     }
-    let takes_bars = ["file", "save", "buffer", "disk", "hunks", "progress"].contains(&verb);
+    let takes_bars = TAKES_BARS.contains(&verb);
     if !takes_bars && !lines.bars.is_empty() {
         return Err(wrong(format!("{verb} has no | lines")));
     }
@@ -155,11 +115,11 @@ fn take(page: &mut Scenario, lines: Lines<'_>) -> Result<(), (Option<usize>, Str
         return set_up(&mut page.setup, verb, rest).map_err(wrong);
     }
     let what = what(verb, rest, &lines.bars).map_err(wrong)?;
-    page.steps.push(Step { line: lines.line, what });
+    page.steps.push(PageStep { line: lines.line, what });
     Ok(())
 }
 
-fn set_up(setup: &mut Setup, verb: &str, rest: &str) -> Parsed<()> {
+fn set_up(setup: &mut Setup, verb: &str, rest: &str) -> ParsedLine<()> {
     match verb {
         "editor" => {
             let names = || Profile::ALL.map(|profile| profile.name).join(", ");
@@ -183,34 +143,27 @@ fn set_up(setup: &mut Setup, verb: &str, rest: &str) -> Parsed<()> {
     Ok(())
 }
 
-fn what(verb: &str, rest: &str, bars: &[&str]) -> Parsed<What> {
+fn what(verb: &str, rest: &str, bars: &[&str]) -> ParsedLine<What> {
     let (first, more) = word(rest);
-    let path = || {
-        if first.is_empty() { Err("a path is missing".to_owned()) } else { Ok(first.to_owned()) }
-    };
+    let path = || named(first);
     let name = || {
         let whole = !rest.is_empty() && more.is_empty();
         if whole { Ok(rest.to_owned()) } else { Err("it takes one word".to_owned()) }
     };
-    let lines = || bars.iter().map(|line| (*line).to_owned()).collect();
     Ok(match verb {
-        "file" => {
-            let content = match more.strip_prefix("->") {
-                Some(target) => Content::Link(target.trim().to_owned()),
-                None => Content::Bytes(bytes(bars, more)?),
-            };
-            What::File { path: path()?, content }
-        }
+        "file" => What::File { path: path()?, content: content(more, bars)? },
         "open" => What::Open(name()?),
         "undo" => What::Undo(name()?),
         "when" => What::When(name()?),
         "go" => What::Go(name()?),
         "end" => What::End(name()?),
+        "woken" => What::Woken(name()?),
         "crash" => What::Crash(match rest {
             "server" => Crash::Server,
             "editor" => Crash::Editor,
             _ => return Err(format!("{rest:?} is nothing that crashes")),
         }),
+        "choose" => choice(path()?, more)?,
         "window" => What::Window(number(rest)? as usize),
         "type" => typed(path()?, more)?,
         "save" => {
@@ -223,15 +176,24 @@ fn what(verb: &str, rest: &str, bars: &[&str]) -> Parsed<What> {
             Some(words) => Err(said(words)?),
             None => Ok(json(rest)?),
         }),
-        "answer" => {
-            let answer = Answer::ALL.into_iter().find(|answer| answer.word() == first);
-            let answer = answer.ok_or_else(|| format!("{first:?} is no answer"))?;
-            let words = (!more.is_empty()).then(|| said(more)).transpose()?;
-            if words.is_some() && answer != Answer::Refuse {
-                return Err("only a refusal has words".to_owned());
-            }
-            What::Answer { answer, words }
+        "answer" => answered(first, more)?,
+        _ => seen(verb, rest, bars)?,
+    })
+}
+
+/// A step that looks at something.
+fn seen(verb: &str, rest: &str, bars: &[&str]) -> ParsedLine<What> {
+    let (first, more) = word(rest);
+    let lines = || bars.iter().map(|line| (*line).to_owned()).collect();
+    let path = || named(first);
+    Ok(match verb {
+        "shown" if more.is_empty() => What::Shown(path()?),
+        "shown" => return Err("it takes one word".to_owned()),
+        "reads" => What::Reads { path: path()?, words: said(more)? },
+        "completes" if more == "none" || !bars.is_empty() => {
+            What::Completes { path: path()?, wanted: lines() }
         }
+        "completes" => return Err("say to what".to_owned()),
         "buffer" => What::Buffer { path: path()?, text: bytes(bars, more)? },
         "disk" => {
             let bytes = if more == "absent" { None } else { Some(bytes(bars, more)?) };
@@ -244,18 +206,59 @@ fn what(verb: &str, rest: &str, bars: &[&str]) -> Parsed<What> {
     })
 }
 
-fn typed(path: String, rest: &str) -> Parsed<What> {
+/// A link's target after `->`, or the bytes of a file.
+fn content(more: &str, bars: &[&str]) -> ParsedLine<ScenarioContent> {
+    Ok(match more.strip_prefix("->") {
+        Some(target) => ScenarioContent::Link(target.trim().to_owned()),
+        None => ScenarioContent::Bytes(bytes(bars, more)?),
+    })
+}
+
+/// An answer by its word; only a refusal is said with words of its own.
+fn answered(word: &str, more: &str) -> ParsedLine<What> {
+    let answer = UserAnswer::ALL.into_iter().find(|answer| answer.word() == word);
+    let answer = answer.ok_or_else(|| format!("{word:?} is no answer"))?;
+    let words = (!more.is_empty()).then(|| said(more)).transpose()?;
+    if words.is_some() && answer != UserAnswer::Refuse {
+        return Err("only a refusal has words".to_owned());
+    }
+    Ok(What::Answer { answer, words })
+}
+
+fn named(path: &str) -> ParsedLine<String> {
+    if path.is_empty() { Err("a path is missing".to_owned()) } else { Ok(path.to_owned()) }
+}
+
+fn typed(path: String, rest: &str) -> ParsedLine<What> {
     if let Some((old, new)) = rest.split_once("\" -> \"") {
         let (old, new) = (said(&format!("{old}\""))?, said(&format!("\"{new}"))?);
         return Ok(What::Replace { path, old, new });
     }
     let (place, text) = word(rest);
+    if place == "end" {
+        return Ok(What::TypeAtEnd { path, text: said(text)? });
+    }
     let (line, column) = place.split_once(':').unwrap_or((place, "1"));
     let text = said(text)?;
     Ok(What::Type { path, line: number(line)?, column: number(column)?, text })
 }
 
-fn prompt(rest: &str) -> Parsed<What> {
+fn choice(path: String, rest: &str) -> ParsedLine<What> {
+    if let Some(quoted) = rest.strip_prefix('"') {
+        let (words, title) = quoted.split_once('"').ok_or("the words have no end")?;
+        let (spot, title) = (DocumentSpot::LineWith(words.to_owned()), said(title.trim())?);
+        return Ok(What::Choose { path, spot, title });
+    }
+    let (place, title) = word(rest);
+    let spot = match place.split_once('-') {
+        Some((first, last)) => DocumentSpot::Lines(number(first)?, number(last)?),
+        None if place == "end" => DocumentSpot::End,
+        None => return Err(format!("{place:?} is no place")),
+    };
+    Ok(What::Choose { path, spot, title: said(title)? })
+}
+
+fn prompt(rest: &str) -> ParsedLine<What> {
     let Some(rest) = rest.strip_prefix("on ") else {
         return Ok(What::Prompt { on: None, text: said(rest)? });
     };
@@ -266,7 +269,7 @@ fn prompt(rest: &str) -> Parsed<What> {
     Ok(What::Prompt { on, text: said(text)? })
 }
 
-fn reply(lines: &[(usize, String)]) -> Result<Reply, (usize, String)> {
+fn reply(lines: &[(usize, String)]) -> Result<PageReply, (usize, String)> {
     let parts = lines.iter().map(|(line, text)| {
         let (verb, rest) = word(text);
         usage(MODEL_VERBS, verb, "model's line")
@@ -275,50 +278,41 @@ fn reply(lines: &[(usize, String)]) -> Result<Reply, (usize, String)> {
             })
             .map_err(|words| (*line, words))
     });
-    Ok(Reply { parts: parts.collect::<Result<_, _>>()? })
+    Ok(PageReply { parts: parts.collect::<Result<_, _>>()? })
 }
 
-fn part(verb: &str, rest: &str) -> Parsed<Part> {
+fn part(verb: &str, rest: &str) -> ParsedLine<PageReplyPart> {
     let (first, more) = word(rest);
     Ok(match verb {
-        "sees" => Part::Sees(said(rest)?),
-        "lacks" => Part::Lacks(said(rest)?),
-        "holds" => Part::Holds(said(rest)?),
-        "nowhere" => Part::Nowhere(said(rest)?),
-        "of" => Part::Of(said(rest)?),
-        "offered" => Part::Offered(rest.split_whitespace().map(str::to_owned).collect()),
+        "sees" => PageReplyPart::Sees(said(rest)?),
+        "lacks" => PageReplyPart::Lacks(said(rest)?),
+        "holds" => PageReplyPart::Holds(said(rest)?),
+        "nowhere" => PageReplyPart::Nowhere(said(rest)?),
+        "of" => PageReplyPart::Of(said(rest)?),
+        "offered" => PageReplyPart::Offered(rest.split_whitespace().map(str::to_owned).collect()),
         "conversation" if first.is_empty() || !more.is_empty() => {
             return Err("it takes one word".to_owned());
         }
-        "conversation" => Part::Conversation(first.to_owned()),
-        "thinks" => Part::Thinks(said(rest)?),
-        "says" => Part::Says(said(rest)?),
+        "conversation" => PageReplyPart::Conversation(first.to_owned()),
+        "thinks" => PageReplyPart::Thinks(said(rest)?),
+        "says" => PageReplyPart::Says(said(rest)?),
         "calls" if more.is_empty() => return Err("the call has no input".to_owned()),
-        "calls" => Part::Calls { tool: first.to_owned(), input: more.to_owned() },
+        "calls" => PageReplyPart::Calls { tool: first.to_owned(), input: more.to_owned() },
         "stops" => {
             let known = STOPS.iter().find(|(name, _)| *name == rest);
             let (_, reason) = known.ok_or_else(|| {
                 let names: Vec<&str> = STOPS.iter().map(|(name, _)| *name).collect();
                 format!("{rest:?} is no stop reason, there are {}", names.join(", "))
             })?;
-            Part::Stops(reason.clone())
+            PageReplyPart::Stops(reason.clone())
         }
-        "waits" => Part::Waits(said(rest)?),
-        "breaks" => Part::Breaks,
+        "waits" => PageReplyPart::Waits(said(rest)?),
+        "breaks" => PageReplyPart::Breaks,
         _ => {
             let (kind, words) = word(more);
             let status = first.parse().map_err(|_| format!("{first:?} is no status"))?;
-            Part::Fails { status, kind: kind.to_owned(), words: said(words)? }
+            PageReplyPart::Fails { status, kind: kind.to_owned(), words: said(words)? }
         }
-    })
-}
-
-/// How a verb is used, or words about the ones there are.
-fn usage(verbs: &[(&str, &'static str)], verb: &str, what: &str) -> Parsed<&'static str> {
-    let found = verbs.iter().find(|(name, _)| *name == verb).map(|(_, usage)| *usage);
-    found.ok_or_else(|| {
-        let names: Vec<&str> = verbs.iter().map(|(name, _)| *name).collect();
-        format!("{verb:?} begins no {what}; these do: {}", names.join(", "))
     })
 }
 
@@ -329,7 +323,7 @@ fn word(text: &str) -> (&str, &str) {
 }
 
 /// Words as they stand, or a JSON string, which can hold line ends.
-fn said(text: &str) -> Parsed<String> {
+fn said(text: &str) -> ParsedLine<String> {
     if text.is_empty() {
         return Err("the text is missing".to_owned());
     }
@@ -339,14 +333,14 @@ fn said(text: &str) -> Parsed<String> {
     serde_json::from_str(text).map_err(|error| format!("{text} is no JSON string: {error}"))
 }
 
-fn json(text: &str) -> Parsed<Value> {
+fn json(text: &str) -> ParsedLine<Value> {
     if text.is_empty() {
         return Ok(Value::Null);
     }
     serde_json::from_str(text).map_err(|error| format!("{text} is no JSON: {error}"))
 }
 
-fn number(text: &str) -> Parsed<u32> {
+fn number(text: &str) -> ParsedLine<u32> {
     match text.parse() {
         Ok(0) | Err(_) => Err(format!("{text:?} is no number from 1 on")),
         Ok(number) => Ok(number),
@@ -354,7 +348,7 @@ fn number(text: &str) -> Parsed<u32> {
 }
 
 /// The lines as a file's bytes.
-fn bytes(bars: &[&str], how: &str) -> Parsed<Vec<u8>> {
+fn bytes(bars: &[&str], how: &str) -> ParsedLine<Vec<u8>> {
     let (mut ending, mut bom, mut ended) = ("\n", "", true);
     for word in how.split_whitespace() {
         match word {

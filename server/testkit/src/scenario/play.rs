@@ -1,15 +1,21 @@
 //! The player: a folder, an environment, the server, the editor and the model of one page, and its steps in
 //! order. What is seen is compared in `check`.
 
+mod finish;
+mod home;
+
+use super::actions;
 use super::check::Checks;
 use super::plugin;
-use super::reply::Reply;
-use super::step::{Answer, Content, Crash, Setup, Step, What};
-use super::told::{self, ServerLog, Told};
-use super::{Client, Scenario};
-use crate::editor::{EchoShape, FakeEditor, Kind, Profile, RpcError};
-use crate::model::{ScriptedModel, ScriptedReply};
+use super::reply::PageReply;
+use super::step::{Crash, PageStep, UserAnswer, What};
+use super::told::{self, PageAccount, ServerLog};
+use super::{ClientStyle, Scenario};
+use crate::editor::{EchoShape, FakeEditor, Profile, RpcError};
+use crate::model::ScriptedModel;
 use crate::planted;
+use finish::EVERYTHING;
+use home::{PageHome, user_config, write};
 use ropewalk_model::Protocol;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -18,24 +24,14 @@ use std::path::{Path, PathBuf};
 /// The folder that is open when a page names no roots.
 const FOLDER: &str = "work";
 
-/// What is asked when all steps are done.
-const LAST: &str = "The page has ended: what do you see?";
-
-/// What the model answers then.
-const LAST_WORDS: &str = "That is all I see.";
-
-/// What a server says, for when a page has looked at all it wants to.
-const EVERYTHING: &[Kind] =
-    &[Kind::Progress, Kind::Diagnostics, Kind::Message, Kind::Log, Kind::Dialog, Kind::Event];
-
-/// What is under way while a page is played.
+/// State of a page that is being played.
 struct Play<'a> {
     scenario: &'a Scenario,
     program: &'a Path,
-    client: Client,
+    client: ClientStyle,
     model: ScriptedModel,
     /// Everything the page touches is in here.
-    home: Home,
+    home: PageHome,
     /// Where paths begin.
     base: PathBuf,
     /// None until the user does something.
@@ -45,14 +41,18 @@ struct Play<'a> {
     window: usize,
     /// The others, by their numbers.
     others: BTreeMap<usize, (FakeEditor, Checks)>,
-    /// What the last command has answered.
+    /// Answer to the last command.
     answer: Result<Value, RpcError>,
     /// The servers' logs, one for each that was started.
     logs: Vec<ServerLog>,
 }
 
 #[expect(clippy::panic, reason = "a page that does not hold fails the test")]
-pub(super) fn play(scenario: &Scenario, program: &Path, how: (Protocol, Client)) -> Told {
+pub(super) fn play(
+    scenario: &Scenario,
+    program: &Path,
+    how: (Protocol, ClientStyle),
+) -> PageAccount {
     let mut play = match Play::new(scenario, program, how) {
         Ok(play) => play,
         Err(error) => panic!("{}: {error}", scenario.file.display()),
@@ -72,17 +72,18 @@ impl<'a> Play<'a> {
     fn new(
         scenario: &'a Scenario,
         program: &'a Path,
-        (protocol, client): (Protocol, Client),
+        (protocol, client): (Protocol, ClientStyle),
     ) -> std::io::Result<Self> {
-        let mut last = ScriptedReply::new().expect_text(LAST).text(LAST_WORDS).forever();
+        let mut last = finish::last_reply();
         // The page ends in the session that spoke last.
-        if let Some(name) = scenario.replies.last().and_then(Reply::conversation) {
+        if let Some(name) = scenario.replies.last().and_then(PageReply::conversation) {
             last = last.conversation(name);
         }
         // A reply that is left over when the page ends must not pass for the last answer.
-        let replies = scenario.replies.iter().map(|reply| reply.scripted().expect_no_text(LAST));
+        let replies =
+            scenario.replies.iter().map(|reply| reply.scripted().expect_no_text(finish::LAST));
         let model = ScriptedModel::start_over(protocol, replies.chain([last]))?;
-        let home = Home::new()?;
+        let home = PageHome::new()?;
         let config = home.0.join("config/ropewalk");
         std::fs::create_dir_all(&config)?;
         std::fs::write(config.join("config.toml"), user_config(&scenario.setup, &model))?;
@@ -158,8 +159,8 @@ impl<'a> Play<'a> {
         let profile = self.profile();
         let program = self.program;
         let options = match self.client {
-            Client::Stock => Value::Null,
-            Client::Plugin => plugin::options(),
+            ClientStyle::Stock => Value::Null,
+            ClientStyle::Plugin => plugin::options(),
         };
         let mut arguments = vec!["lsp"];
         // Where all is logged into one place, the events are among it.
@@ -179,12 +180,12 @@ impl<'a> Play<'a> {
         FakeEditor::spawn_again(program, &arguments, &environment, profile, &roots, options, open)
     }
 
-    /// What was told, once the servers are gone.
-    fn told(&self) -> std::io::Result<Told> {
+    /// Collects the events and requests of the page, once the servers are gone.
+    fn told(&self) -> std::io::Result<PageAccount> {
         let url = self.model.base_url();
         let host = url.trim_start_matches("http://").to_owned();
         let names = [(self.home.0.display().to_string(), "HOME"), (host, "MODEL")];
-        Told::read(&self.logs, &names, &self.model.recorded())
+        PageAccount::read(&self.logs, &names, &self.model.recorded())
     }
 
     /// A command that fails has a `gives error` after it.
@@ -201,7 +202,7 @@ impl<'a> Play<'a> {
         self.base.join(name)
     }
 
-    fn step(&mut self, step: &Step) -> Result<(), String> {
+    fn step(&mut self, step: &PageStep) -> Result<(), String> {
         if !matches!(step.what, What::Gives(_)) {
             self.last_command_worked()?;
         }
@@ -238,6 +239,12 @@ impl<'a> Play<'a> {
                 self.editor().map(drop)
             }
             What::Prompt { on, text } => self.prompt(on.as_ref(), text),
+            What::Choose { path, spot, title } => {
+                let path = self.path(path);
+                let chosen = actions::choose(self.editor()?, &path, (spot, title))?;
+                self.answered(chosen);
+                Ok(())
+            }
             What::Answer { answer, words } => self.approve(*answer, words.as_deref()),
             what => {
                 self.editor()?;
@@ -246,7 +253,7 @@ impl<'a> Play<'a> {
         }
     }
 
-    /// What was shown and not looked at is gone with the server.
+    /// Kills the server. Messages that were shown and not looked at are gone with it.
     fn crash(&mut self, crash: Crash) -> Result<(), String> {
         let editor = self.editor.take().ok_or("nothing has been started yet")?;
         editor.ignore(EVERYTHING);
@@ -272,7 +279,7 @@ impl<'a> Play<'a> {
         self.window = number;
     }
 
-    /// What the user does with buffers, and what they see.
+    /// Does a step of the user's with buffers, or looks at the screen.
     fn seen(&mut self, what: &What) -> Result<(), String> {
         let base = self.base.clone();
         let Some(editor) = &self.editor else { return Err("there is no editor".to_owned()) };
@@ -286,6 +293,12 @@ impl<'a> Play<'a> {
             What::Type { path, line, column, text } => {
                 editor.type_at(base.join(path), line - 1, column - 1, text);
             }
+            What::TypeAtEnd { path, text } => actions::type_at_end(editor, &base.join(path), text),
+            What::Completes { path, wanted } => {
+                return actions::completes(editor, &base.join(path), wanted);
+            }
+            What::Reads { path, words } => return actions::reads(editor, &base.join(path), words),
+            What::Shown(path) => return actions::shown(editor, &base.join(path)),
             What::Replace { path, old, new } => {
                 let text = editor.text(base.join(path));
                 let mut places = text.match_indices(old.as_str()).map(|(at, _)| at);
@@ -296,19 +309,7 @@ impl<'a> Play<'a> {
                 editor.replace(base.join(path), from, to, new);
             }
             What::Save { path, formatted } => {
-                let path = base.join(path);
-                if let Some(formatted) = formatted {
-                    let text = editor.text(&path);
-                    let shape = if self.scenario.setup.editor.minimises {
-                        EchoShape::InsertAllDeleteAll
-                    } else {
-                        EchoShape::Whole
-                    };
-                    let end = place(&text, text.len());
-                    let formatted = String::from_utf8_lossy(formatted);
-                    editor.replace_as(&path, (0, 0), end, &formatted, shape);
-                }
-                editor.save(&path);
+                self.save(editor, &base.join(path), formatted.as_deref())
             }
             What::Undo(path) if !editor.undo(base.join(path)) => {
                 return Err("there is nothing to undo".to_owned());
@@ -317,6 +318,10 @@ impl<'a> Play<'a> {
                 editor.wait_for_text(base.join(path), &String::from_utf8_lossy(text));
             }
             What::End(reason) => return self.checks.end(editor, reason),
+            What::Woken(reason) => {
+                self.checks.prompted();
+                return self.checks.end(editor, reason);
+            }
             What::Hunks(wanted) => {
                 // To look is a pause in typing.
                 editor.flush();
@@ -327,6 +332,20 @@ impl<'a> Play<'a> {
             _ => {}
         }
         Ok(())
+    }
+
+    /// Saves a document; a formatter may change it first.
+    fn save(&self, editor: &FakeEditor, path: &Path, formatted: Option<&[u8]>) {
+        if let Some(formatted) = formatted {
+            let text = editor.text(path);
+            let shape = match self.scenario.setup.editor.minimises {
+                true => EchoShape::InsertAllDeleteAll,
+                false => EchoShape::Whole,
+            };
+            let end = place(&text, text.len());
+            editor.replace_as(path, (0, 0), end, &String::from_utf8_lossy(formatted), shape);
+        }
+        editor.save(path);
     }
 
     fn prompt(&mut self, on: Option<&(String, u32, u32)>, text: &str) -> Result<(), String> {
@@ -341,18 +360,23 @@ impl<'a> Play<'a> {
         }
         let answer = editor.execute("ropewalk.prompt", argument);
         let answer = answer.map_err(|error| format!("the prompt was refused: {error}"))?;
-        // A command that was typed as a prompt is no turn.
-        if answer.get("turn").is_some_and(Value::is_u64) {
-            self.checks.prompted();
-        }
-        self.answer = Ok(answer);
+        self.answered(Ok(answer));
         Ok(())
     }
 
+    /// Keeps an answer. A command that was typed as a prompt is no turn, nor are words that join one.
+    fn answered(&mut self, answer: Result<Value, RpcError>) {
+        let turn = answer.as_ref().ok().and_then(|answer| answer.get("turn"));
+        if turn.is_some_and(Value::is_u64) {
+            self.checks.prompted();
+        }
+        self.answer = answer;
+    }
+
     /// Answers the oldest approval: by the dialog where there is one, else by the command.
-    fn approve(&mut self, answer: Answer, words: Option<&str>) -> Result<(), String> {
+    fn approve(&mut self, answer: UserAnswer, words: Option<&str>) -> Result<(), String> {
         let dialogs = self.profile().client_name == Profile::VSCODE.client_name
-            && self.client == Client::Stock;
+            && self.client == ClientStyle::Stock;
         self.editor()?;
         let Some(editor) = &self.editor else { return Ok(()) };
         if dialogs && words.is_none() {
@@ -380,106 +404,6 @@ impl<'a> Play<'a> {
         }
         Ok(())
     }
-
-    /// What holds at the end of every page, in the windows one after the other; the model is asked only in the one
-    /// in which the page ends.
-    fn finish(&mut self) -> Result<(), String> {
-        self.last_command_worked()?;
-        self.finish_window(!self.has_other_model())?;
-        while let Some(number) = self.others.keys().next().copied() {
-            self.turn_to(number);
-            self.finish_window(false)?;
-        }
-        self.model.finish().map_err(|faults| faults.join("\n"))
-    }
-
-    fn finish_window(&mut self, asks: bool) -> Result<(), String> {
-        let Some(editor) = &self.editor else { return Ok(()) };
-        self.checks.all_ended(editor)?;
-        if asks {
-            // Afterwards all that the turns before had to say has come.
-            ask_what_is_seen(editor, &self.model, &mut self.checks)?;
-        }
-        self.checks.no_message_is_left(editor, LAST_WORDS)?;
-        if let Some(dialog) = editor.with(|seen| seen.dialogs().first().cloned()) {
-            return Err(format!("nobody has answered this dialog: {}", dialog.message));
-        }
-        editor.ignore(EVERYTHING);
-        let status = editor.execute("ropewalk.status", Value::Null).map_err(|e| e.to_string())?;
-        if status.get("desyncAlarms") != Some(&json!(0)) {
-            return Err(format!("the server has lost step with the editor: {status}"));
-        }
-        if let Some(editor) = self.editor.take() {
-            editor.shutdown();
-        }
-        Ok(())
-    }
-
-    /// Whether the page names another model than the scripted one, or another way to it.
-    fn has_other_model(&self) -> bool {
-        let mut keys = self.scenario.setup.config.iter().map(|(key, _)| key);
-        keys.any(|key| key == "model" || key.starts_with("provider.") && key.ends_with(".base_url"))
-    }
-}
-
-/// Asks the model about each open document, whole: it must see what the editor has.
-fn ask_what_is_seen(
-    editor: &FakeEditor,
-    model: &ScriptedModel,
-    checks: &mut Checks,
-) -> Result<(), String> {
-    let mut questions = vec![(json!({ "prompt": LAST }), LAST.to_owned())];
-    for uri in editor.with(|seen| seen.client().open_uris()) {
-        let text = editor.text(&uri);
-        let range = editor.range(&uri, (0, 0), place(&text, text.len()));
-        let document = json!({ "uri": uri });
-        questions.push((json!({ "prompt": LAST, "textDocument": document, "range": range }), text));
-    }
-    for (argument, text) in questions {
-        editor.execute("ropewalk.prompt", argument).map_err(|error| error.to_string())?;
-        checks.prompted();
-        checks.last_end(editor, LAST_WORDS)?;
-        let requests = model.recorded();
-        let said = requests.last().and_then(|last| last.said.get("messages")?.as_array()?.last());
-        let said = said.and_then(|message| message.get("content"));
-        let blocks = said.and_then(Value::as_array).into_iter().flatten();
-        let texts = blocks.filter_map(|block| block.get("text").and_then(Value::as_str));
-        let said = texts.collect::<Vec<_>>().join("\n");
-        if !said.contains(&text) {
-            return Err(format!("the editor has\n{text}\nbut the model was told\n{said}"));
-        }
-    }
-    Ok(())
-}
-
-/// The user's configuration: the scripted model, and what the page says.
-fn user_config(setup: &Setup, model: &ScriptedModel) -> String {
-    let url = format!("{:?}", model.base_url());
-    let protocol = format!("{:?}", model.protocol().name());
-    let variable = format!("{:?}", planted::VARIABLE);
-    let defaults = [
-        ("model", "\"scripted/scripted\""),
-        ("provider.scripted.protocol", &protocol),
-        ("provider.scripted.base_url", &url),
-        ("provider.scripted.api_key_env", &variable),
-    ];
-    let own = setup.config.iter().map(|(key, value)| format!("{key} = {value}\n"));
-    let is_own = |key: &str| setup.config.iter().any(|(own, _)| own == key);
-    let rest = defaults.iter().filter(|(key, _)| !is_own(key));
-    own.chain(rest.map(|(key, value)| format!("{key} = {value}\n"))).collect()
-}
-
-fn write(path: &Path, content: &Content) -> std::io::Result<()> {
-    if let Some(parent) = path.parent() {
-        std::fs::create_dir_all(parent)?;
-    }
-    match content {
-        Content::Bytes(bytes) => std::fs::write(path, bytes),
-        #[cfg(unix)]
-        Content::Link(target) => std::os::unix::fs::symlink(target, path),
-        #[cfg(not(unix))]
-        Content::Link(_) => Err(std::io::Error::other("links are made on Unix only")),
-    }
 }
 
 /// Line and column of a byte, both from zero; columns in characters.
@@ -488,30 +412,4 @@ fn place(text: &str, byte: usize) -> (u32, u32) {
     let line = before.matches('\n').count();
     let column = before.rsplit('\n').next().unwrap_or_default().chars().count();
     (u32::try_from(line).unwrap_or(u32::MAX), u32::try_from(column).unwrap_or(u32::MAX))
-}
-
-/// A folder of its own for each page, gone when the page has been played.
-struct Home(PathBuf);
-
-impl Home {
-    fn new() -> std::io::Result<Self> {
-        use std::sync::atomic::{AtomicU32, Ordering};
-        static COUNT: AtomicU32 = AtomicU32::new(0);
-        let number = COUNT.fetch_add(1, Ordering::Relaxed);
-        // Equally long for all pages of a run: what is said of a path may be cut at a length.
-        let name = format!("ropewalk-scenario-{}-{number:04}", std::process::id());
-        // The system's own spelling: paths in results are compared with it.
-        let path = std::env::temp_dir().canonicalize()?.join(name);
-        std::fs::create_dir(&path)?;
-        std::fs::create_dir(path.join("home"))?;
-        Ok(Self(path))
-    }
-}
-
-impl Drop for Home {
-    fn drop(&mut self) {
-        planted::assert_absent_in(&self.0);
-        // What can't be removed is in the system's temporary folder, and goes with it.
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
 }

@@ -1,15 +1,15 @@
 //! One reply of the model, as a page tells it, made into a reply of the script.
 
-use crate::model::{Place, ScriptedReply};
-use ropewalk_model::StopReason;
+use crate::model::{ReplyPlace, ScriptedReply};
+use ropewalk_model::ModelStop;
 use serde_json::Value;
 
 /// The place in a call's input for the file that holds the whole of a result that was cut.
 const OUTPUT: &str = "$OUTPUT";
 
-/// What happens in a reply, in the order of the page.
+/// Part of a reply, in the order of the page.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Part {
+pub(super) enum PageReplyPart {
     /// The request's last message has this text.
     Sees(String),
     /// It has not.
@@ -31,7 +31,7 @@ pub(super) enum Part {
         tool: String,
         input: String,
     },
-    Stops(StopReason),
+    Stops(ModelStop),
     Waits(String),
     Breaks,
     /// A refusal by status, kind and words, in place of a reply.
@@ -44,17 +44,16 @@ pub(super) enum Part {
 
 /// See the module.
 #[derive(Debug, Clone)]
-pub(super) struct Reply {
-    pub(super) parts: Vec<Part>,
+pub(super) struct PageReply {
+    pub(super) parts: Vec<PageReplyPart>,
 }
 
-impl Reply {
+impl PageReply {
     /// The reply for the script, with its expectations.
     pub(super) fn scripted(&self) -> ScriptedReply {
-        let uses_output = self
-            .parts
-            .iter()
-            .any(|part| matches!(part, Part::Calls { input, .. } if input.contains(OUTPUT)));
+        let uses_output = self.parts.iter().any(
+            |part| matches!(part, PageReplyPart::Calls { input, .. } if input.contains(OUTPUT)),
+        );
         let reply = if uses_output {
             let parts = self.parts.clone();
             ScriptedReply::from_fn(move |body| said(&parts, &output_path(body)))
@@ -62,22 +61,22 @@ impl Reply {
             said(&self.parts, OUTPUT)
         };
         self.parts.iter().fold(reply, |reply, part| match part {
-            Part::Sees(text) => reply.expect_text(text),
-            Part::Lacks(text) => reply.expect_no_text(text),
-            Part::Holds(text) => {
+            PageReplyPart::Sees(text) => reply.expect_text(text),
+            PageReplyPart::Lacks(text) => reply.expect_no_text(text),
+            PageReplyPart::Holds(text) => {
                 let text = text.clone();
                 reply.expect(move |body| holds(body, &text, true))
             }
-            Part::Nowhere(text) => {
+            PageReplyPart::Nowhere(text) => {
                 let text = text.clone();
                 reply.expect(move |body| holds(body, &text, false))
             }
-            Part::Offered(names) => {
+            PageReplyPart::Offered(names) => {
                 let names = names.clone();
                 reply.expect(move |body| offers(body, &names))
             }
-            Part::Conversation(name) => reply.conversation(name),
-            Part::Of(prompt) => reply.when(prompt).conversation(prompt),
+            PageReplyPart::Conversation(name) => reply.conversation(name),
+            PageReplyPart::Of(prompt) => reply.when(prompt).conversation(prompt),
             _ => reply,
         })
     }
@@ -85,41 +84,43 @@ impl Reply {
     /// The name of the conversation, if it has one.
     pub(super) fn conversation(&self) -> Option<&str> {
         self.parts.iter().find_map(|part| match part {
-            Part::Conversation(name) => Some(name.as_str()),
+            PageReplyPart::Conversation(name) => Some(name.as_str()),
             _ => None,
         })
     }
 }
 
-fn said(parts: &[Part], output: &str) -> ScriptedReply {
+fn said(parts: &[PageReplyPart], output: &str) -> ScriptedReply {
     let mut blocks = 0_usize;
     let mut reply = ScriptedReply::new();
     for part in parts {
-        let here = if blocks == 0 { Place::Answer } else { Place::Block(blocks) };
+        let here = if blocks == 0 { ReplyPlace::Answer } else { ReplyPlace::Block(blocks) };
         reply = match part {
-            Part::Thinks(text) => {
+            PageReplyPart::Thinks(text) => {
                 blocks = blocks.saturating_add(1);
                 reply.thinking(text, "signed")
             }
-            Part::Says(text) => {
+            PageReplyPart::Says(text) => {
                 blocks = blocks.saturating_add(1);
                 reply.text(text)
             }
-            Part::Calls { tool, input } => {
+            PageReplyPart::Calls { tool, input } => {
                 blocks = blocks.saturating_add(1);
                 reply.call_raw(tool, input.replace(OUTPUT, output))
             }
-            Part::Stops(reason) => reply.stop(reason.clone()),
-            Part::Waits(gate) => reply.gate(here, gate),
-            Part::Breaks => reply.drop_at(here),
-            Part::Fails { status, kind, words } => ScriptedReply::refusal(*status, kind, words),
-            Part::Sees(_)
-            | Part::Lacks(_)
-            | Part::Holds(_)
-            | Part::Nowhere(_)
-            | Part::Offered(_)
-            | Part::Conversation(_)
-            | Part::Of(_) => reply,
+            PageReplyPart::Stops(reason) => reply.stop(reason.clone()),
+            PageReplyPart::Waits(gate) => reply.gate(here, gate),
+            PageReplyPart::Breaks => reply.drop_at(here),
+            PageReplyPart::Fails { status, kind, words } => {
+                ScriptedReply::refusal(*status, kind, words)
+            }
+            PageReplyPart::Sees(_)
+            | PageReplyPart::Lacks(_)
+            | PageReplyPart::Holds(_)
+            | PageReplyPart::Nowhere(_)
+            | PageReplyPart::Offered(_)
+            | PageReplyPart::Conversation(_)
+            | PageReplyPart::Of(_) => reply,
         };
     }
     reply

@@ -3,7 +3,7 @@
 use crate::editor::Profile;
 use serde_json::Value;
 
-/// What holds for a whole page.
+/// Setup of a whole page.
 #[derive(Debug)]
 pub(super) struct Setup {
     /// The editor.
@@ -18,7 +18,7 @@ pub(super) struct Setup {
 
 /// A step and its line, from one.
 #[derive(Debug)]
-pub(super) struct Step {
+pub(super) struct PageStep {
     pub(super) line: usize,
     pub(super) what: What,
 }
@@ -27,11 +27,21 @@ pub(super) struct Step {
 #[derive(Debug)]
 pub(super) enum What {
     /// The disk gets a file.
-    File { path: String, content: Content },
+    File { path: String, content: ScenarioContent },
     /// The user opens a file.
     Open(String),
     /// The user types a text, key by key.
     Type { path: String, line: u32, column: u32, text: String },
+    /// The user types at the end of a document.
+    TypeAtEnd { path: String, text: String },
+    /// The user chooses a code action by its title.
+    Choose { path: String, spot: DocumentSpot, title: String },
+    /// Texts that can stand at the end of a document.
+    Completes { path: String, wanted: Vec<String> },
+    /// Words that a document comes to have.
+    Reads { path: String, words: String },
+    /// The editor is asked to show a document.
+    Shown(String),
     /// The user replaces the one place where a text stands.
     Replace { path: String, old: String, new: String },
     /// The user saves; a formatter may run first and leave this text.
@@ -42,13 +52,14 @@ pub(super) enum What {
     Prompt { on: Option<(String, u32, u32)>, text: String },
     /// A command of the server's.
     Run { command: String, argument: Value },
-    /// What the last command must have answered: a part of its result, or of its error's words.
+    /// Answer of the last command: a part of its result, or of its error's words.
     Gives(Result<Value, String>),
     /// The user answers an approval.
-    Answer { answer: Answer, words: Option<String> },
+    Answer { answer: UserAnswer, words: Option<String> },
     /// The server is killed at once, perhaps with the editor, and both are there again.
     Crash(Crash),
-    /// What follows happens in this window, which opens the folders anew if it is not there yet.
+    /// Turns to this window, and opens the folders anew if it is not there yet. The steps that
+    /// follow happen in it.
     Window(usize),
     /// Waits until the model has come to a gate.
     When(String),
@@ -56,6 +67,8 @@ pub(super) enum What {
     Go(String),
     /// Waits for the end of a turn, and holds its stop reason against this.
     End(String),
+    /// Waits for the end of a turn that the session's team has begun, and holds its stop reason against this.
+    Woken(String),
     /// The text of an open document.
     Buffer { path: String, text: Vec<u8> },
     /// The bytes of a file, None for no file.
@@ -64,19 +77,29 @@ pub(super) enum What {
     Hunks(Vec<String>),
     /// A message to the user.
     Message(String),
-    /// What the progress of the last turn has said.
+    /// Progress of the last turn, by its messages.
     Progress(Vec<String>),
 }
 
-/// What a file is made of.
+/// A place in a document that a code action is chosen for.
 #[derive(Debug)]
-pub(super) enum Content {
+pub(super) enum DocumentSpot {
+    End,
+    /// The first line with these words.
+    LineWith(String),
+    /// A selection of whole lines, the first and the last.
+    Lines(u32, u32),
+}
+
+/// Content of a file.
+#[derive(Debug)]
+pub(super) enum ScenarioContent {
     Bytes(Vec<u8>),
     /// A symbolic link to this.
     Link(String),
 }
 
-/// What a crash takes along.
+/// Extent of a crash.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Crash {
     /// The server alone: the editor lives on, with its unsaved text.
@@ -87,7 +110,7 @@ pub(super) enum Crash {
 
 /// An answer to an approval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Answer {
+pub(super) enum UserAnswer {
     Once,
     Session,
     Always,
@@ -95,29 +118,34 @@ pub(super) enum Answer {
     Refuse,
 }
 
-impl Answer {
-    pub(super) const ALL: [Answer; 5] =
-        [Answer::Once, Answer::Session, Answer::Always, Answer::AfterSave, Answer::Refuse];
+impl UserAnswer {
+    pub(super) const ALL: [UserAnswer; 5] = [
+        UserAnswer::Once,
+        UserAnswer::Session,
+        UserAnswer::Always,
+        UserAnswer::AfterSave,
+        UserAnswer::Refuse,
+    ];
 
     /// The word of `ropewalk.approve`.
     pub(super) fn word(self) -> &'static str {
         match self {
-            Answer::Once => "once",
-            Answer::Session => "session",
-            Answer::Always => "always",
-            Answer::AfterSave => "afterSave",
-            Answer::Refuse => "refuse",
+            UserAnswer::Once => "once",
+            UserAnswer::Session => "session",
+            UserAnswer::Always => "always",
+            UserAnswer::AfterSave => "afterSave",
+            UserAnswer::Refuse => "refuse",
         }
     }
 
     /// The button of a dialog for it.
     pub(super) fn button(self) -> &'static str {
         match self {
-            Answer::Once => "Allow once",
-            Answer::Session => "Allow this session",
-            Answer::Always => "Always allow",
-            Answer::AfterSave => "Run after saving",
-            Answer::Refuse => "Refuse",
+            UserAnswer::Once => "Allow once",
+            UserAnswer::Session => "Allow this session",
+            UserAnswer::Always => "Always allow",
+            UserAnswer::AfterSave => "Run after saving",
+            UserAnswer::Refuse => "Refuse",
         }
     }
 }

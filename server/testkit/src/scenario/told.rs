@@ -1,5 +1,5 @@
-//! What a page's sessions have told, and what their models were asked: without what differs from one run to the
-//! next, so that two runs can be compared, whatever protocol the model spoke.
+//! Events of a page's sessions and requests to their models, without the parts that differ from run
+//! to run. So two runs can be compared, whatever protocol the model spoke.
 //!
 //! Folders, addresses and ids of sessions get names; pieces of words are put together; times and waits are left
 //! out. So is thinking in what the model was asked, since not every protocol takes it back. Nothing here judges.
@@ -30,16 +30,19 @@ const ANSWERS: &[&str] = &[
     "session_renamed",
 ];
 
-/// What is said of a command that had begun when it was stopped.
+/// Words on a command that had begun when it was stopped.
 const KILLED: &str = "The command was killed, and what it had changed was dropped.";
 
 /// Events of calls, in the order in which one call has them.
 const CALLS: &[&str] = &["tool_call", "approval_requested", "tool_result"];
 
+/// The last bytes of a folder's name, by which the folders of a run differ.
+const CUT: usize = 5;
+
 /// In the place of a subagent's id, for what is of the session itself.
 const NO_THREAD: &str = "\"\"";
 
-/// What stands for an answer that has no words, or none that a protocol takes back.
+/// Placeholders for an answer that has no words, or none that a protocol takes back.
 const NO_WORDS: &[&str] = &["", "(no answer)", "(empty)"];
 
 /// Log of one server.
@@ -52,20 +55,20 @@ pub(super) struct ServerLog {
 
 /// See the module.
 #[derive(Debug)]
-pub struct Told {
+pub struct PageAccount {
     parts: Vec<Value>,
     bodies: Vec<String>,
     events: Vec<Value>,
 }
 
-impl Told {
+impl PageAccount {
     /// Reads the logs of servers that have ended. `names` are texts that differ from run to run, and what to put
     /// in their place.
     pub(super) fn read(
         logs: &[ServerLog],
         names: &[(String, &str)],
         requests: &[RecordedRequest],
-    ) -> std::io::Result<Told> {
+    ) -> std::io::Result<PageAccount> {
         let (mut names, mut all, mut events) = (names.to_vec(), Vec::new(), Vec::new());
         for log in logs {
             // A server that was killed may have left half a character.
@@ -98,7 +101,7 @@ impl Told {
             all.push(serde_json::from_str(&asked).unwrap_or_default());
         }
         let bodies = requests.iter().map(|request| request.raw.clone()).collect();
-        Ok(Told { parts: all, bodies, events })
+        Ok(PageAccount { parts: all, bodies, events })
     }
 
     /// The bodies of all requests, as they were sent.
@@ -112,7 +115,7 @@ impl Told {
     }
 
     /// Where another run has told or asked something else, in words; none where they are the same.
-    pub fn difference(&self, other: &Told) -> Option<String> {
+    pub fn difference(&self, other: &PageAccount) -> Option<String> {
         let parts = self.parts.iter().map(Some).chain(std::iter::repeat(None));
         let others = other.parts.iter().map(Some).chain(std::iter::repeat(None));
         let (most, mut both) = (self.parts.len().max(other.parts.len()), parts.zip(others));
@@ -129,6 +132,12 @@ impl Told {
 
 fn named(text: &str, names: &[(String, &str)]) -> String {
     let mut text = names.iter().fold(text.to_owned(), |text, (from, to)| text.replace(from, to));
+    // The end of a name may have been cut off with the text that it stands in.
+    for (from, to) in names.iter().filter(|(_, to)| *to == "HOME") {
+        for cut in (1..=CUT).filter_map(|cut| from.get(..from.len().checked_sub(cut)?)) {
+            text = text.replace(&format!("{cut}…"), &format!("{to}…"));
+        }
+    }
     // A command that is stopped may not have begun, or have begun just then.
     for between in [" ", "\\n"] {
         text = text.replace(&format!("{between}{KILLED}"), "");
@@ -176,7 +185,7 @@ fn sessions(log: &str, is_killed: bool) -> Vec<Value> {
             "hunks" => *hunks = vec![event],
             // How long it takes is the machine's affair.
             "waiting" => {}
-            // What is left to say when the server ends.
+            // Notices and words that are left when the server ends.
             "notice" if event.get("message") == Some(&json!("Nothing is running.")) => {}
             "text_delta" | "thinking_delta" => {
                 let left = add(turns.last_mut(), event);
@@ -212,7 +221,7 @@ fn event(line: &str) -> Option<(String, Value)> {
 
 /// The events of turns without what depends on the moment.
 fn in_order(mut events: Vec<Value>, is_killed: bool) -> Vec<Value> {
-    // What comes after the last turn comes as the server ends. How far a turn had come when it was killed depends on the
+    // Events after the last turn come as the server ends. How far a turn had come when it was killed depends on the
     // moment.
     let last = events.iter().rposition(|event| kind(event) == "turn_ended");
     let all = if is_killed { 0 } else { events.len() };
@@ -285,7 +294,7 @@ fn beginning(said: &Value) -> String {
     first.map(Value::to_string).unwrap_or_default()
 }
 
-/// What a request says that all protocols can say.
+/// Reduces a request to the parts that all protocols have.
 fn asked(said: &Value) -> Value {
     let list = |value: Option<&Value>| value.and_then(Value::as_array).cloned().unwrap_or_default();
     let system = match said.get("system") {
@@ -312,7 +321,7 @@ fn asked(said: &Value) -> Value {
         }
         let is_silent = words.iter().all(|words| NO_WORDS.contains(&words.as_str()));
         match messages.last_mut() {
-            // What was only thought is no answer where thinking is not taken back.
+            // A thought alone is no answer where thinking is not taken back.
             _ if role == "assistant" && is_silent && rest.is_empty() => {}
             Some((last, said, more)) if *last == role => {
                 said.extend(words);

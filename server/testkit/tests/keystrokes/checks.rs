@@ -1,4 +1,4 @@
-//! What must hold of the forks at any moment, and of everything when all has settled.
+//! Laws of the forks at any moment, and of everything when all has settled.
 
 use super::*;
 use crate::oracle::{Plain, Standing, Texts};
@@ -7,7 +7,7 @@ use ropewalk_text::Change;
 use ropewalk_workspace::Note;
 use ropewalk_workspace::entry::Mark;
 
-/// What the user has of a document, as the workspace knows it.
+/// A document as the user has it, by the workspace's knowledge.
 pub(super) struct Now {
     pub(super) cells: Vec<Cell>,
     pub(super) text: Arc<str>,
@@ -28,7 +28,7 @@ impl Now {
 }
 
 impl Now {
-    /// What a call sees that looks now.
+    /// Takes the look of a call that looks now.
     pub(super) fn saw(&self) -> Saw {
         let cells = self.cells.iter().map(|cell| cell.id).collect();
         let (text, opening, moves) = (self.text.clone(), self.opening, self.moves);
@@ -115,7 +115,8 @@ impl World {
         touched: &[HunkId],
         conflict: bool,
     ) {
-        // What was pending then is what nobody meant, too, until it is gone; so is what a call saw then.
+        // Changes pending then are what nobody meant, too, until they are gone; so is the text that
+        // a call saw then.
         let session = &self.sessions[index];
         let still = entry.is_some() || session.call.is_some();
         let astray = self.astray.contains(&(doc, now.opening)) || (session.astray[doc] && still);
@@ -178,7 +179,7 @@ impl World {
         self.sessions[index].shapes[doc] = shapes;
     }
 
-    /// What is pending as a whole against what was licensed.
+    /// Checks the pending changes as a whole against the licences.
     fn check_licences(
         &mut self,
         index: usize,
@@ -286,8 +287,8 @@ impl World {
         );
     }
 
-    /// Whether a character was to be deleted, and no more, and the user did so too: then it was done, and is not
-    /// pending any more if they took it back before anyone looked.
+    /// True if a character was to be deleted, and no more, and the user deleted it too. Then it is
+    /// done, and not pending if they took it back before anyone looked.
     fn both_deleted(&self, index: usize, doc: usize, char: char) -> bool {
         let uri = &self.docs[doc].uri;
         let was_deleted = |cell: &Cell| {

@@ -1,4 +1,4 @@
-//! What must hold of edits that reach the editor or the disk, and of the reports about them.
+//! Laws of edits that reach the editor or the disk, and of the reports about them.
 
 use super::checks::nameless;
 use super::*;
@@ -31,7 +31,7 @@ impl World {
             self.note_astray(applied, doc, opening);
         }
         let mut wavers = self.wavers(doc, &applied.before);
-        // What it takes out and puts back has other cells from then on.
+        // Characters that it takes out and puts back have other cells from then on.
         let new = applied.changes.iter().flat_map(|change| &change.new).map(|cell| cell.char);
         let back: Vec<char> = new.filter(|char| wavers.contains(char)).collect();
         self.docs[doc].gone.extend(back);
@@ -39,7 +39,8 @@ impl World {
         let here = Standing::new(applied.before.iter().map(|cell| cell.char), |char| {
             wavers.contains(&char)
         });
-        // What is left of a hunk that was altered on its way may have landed since the undo began: it has its id.
+        // The rest of a hunk that was altered on its way may have landed since the undo began: it
+        // has its id.
         let mut sending = sending.clone();
         sending.undoes = self.meant_by_undo(sending.session, &sending.chosen);
         let sending = &sending;
@@ -201,7 +202,7 @@ impl World {
             // One that stands twice says nothing of an order (an unchecking client has made an edit astray).
             let once =
                 |char: &char| was.matches(*char).count() == 1 && is.matches(*char).count() == 1;
-            // What was accepted may move text.
+            // Accepted changes may move text.
             let stays = |char: &char| !may_go.contains(char) || !may_come.contains(char);
             let kept = |text: &str, other: &HashSet<char>| -> String {
                 let both = oracle::atoms(text).filter(|char| other.contains(char));
@@ -220,7 +221,7 @@ impl World {
         }
     }
 
-    /// What is reported as done was done; what was not is reported.
+    /// Checks a report against the edits: one reported as done was done, and any other is reported.
     pub(super) fn check_report(&mut self, task: &Task, report: &PublishReport) {
         let index = task.sending.session;
         self.note(format!("session {index}: {report:?}"));
@@ -256,8 +257,8 @@ impl World {
         }
     }
 
-    /// Whether the user may have made all of the hunk themselves: it brings no atom, and what it takes away was
-    /// deleted.
+    /// True if the user may have made all of the hunk themselves: it brings no atom, and the text
+    /// it takes away was deleted.
     fn made_by_user(&self, task: &Task, doc: usize, hunk: HunkId) -> bool {
         let own = task.sending.accepted.iter().filter(|(_, id, _)| *id == hunk);
         let Doc { uri, id, vague, .. } = &self.docs[doc];

@@ -1,4 +1,4 @@
-//! What must hold, told by who made each character: nothing here knows how the server works.
+//! Laws told by who made each character: nothing here knows how the server works.
 //!
 //! An **atom** is a character that occurs once in a world: it is its own identity, also when an edit puts it back
 //! where it stood, and when its file is closed, written and opened again. All other characters are **plain** and
@@ -129,17 +129,17 @@ pub(crate) struct Shape {
     pub(crate) base: Arc<str>,
     /// Where it begins, in characters.
     pub(crate) start: usize,
-    /// What it replaces.
+    /// Cells that it replaces.
     pub(crate) old: Vec<Cell>,
-    /// What it puts there.
+    /// Text that it puts there.
     pub(crate) new: String,
     /// Between what.
     pub(crate) place: Place,
-    /// Whether it was on its way.
+    /// True if it was on its way.
     pub(crate) sent: bool,
-    /// Whether it was altered while it was.
+    /// True if it was altered while it was.
     pub(crate) altered: bool,
-    /// Whether the disk is one of its makers.
+    /// True if the disk is one of its makers.
     pub(crate) disk: bool,
 }
 
@@ -189,15 +189,15 @@ impl Shape {
 #[derive(Clone, Debug)]
 pub(crate) struct Landed {
     pub(crate) session: usize,
-    /// What was accepted with it for the same file, itself among it.
+    /// Hunks that were accepted with it for the same file, itself among them.
     pub(crate) hunks: Arc<[ropewalk_workspace::HunkId]>,
     /// Which of them it was.
     pub(crate) hunk: ropewalk_workspace::HunkId,
     /// The opening it was made in; 0 on the disk.
     pub(crate) opening: u32,
-    /// What it took away.
+    /// Text that it took away.
     pub(crate) old: String,
-    /// What it put there.
+    /// Cells that it put there.
     pub(crate) new: Vec<Cell>,
     pub(crate) place: Place,
 }
@@ -224,7 +224,7 @@ impl Landed {
     }
 }
 
-/// What the user had when a call looked.
+/// The user's text when a call looked.
 #[derive(Clone, Debug)]
 pub(crate) struct Saw {
     pub(crate) text: Arc<str>,
@@ -235,7 +235,7 @@ pub(crate) struct Saw {
     pub(crate) moves: u64,
 }
 
-/// What the calls of one session may do to one document.
+/// Licences of one session's calls in one document.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Licences {
     /// Atoms they took out of the text they saw; and whether each has stood in the user's text since.
@@ -244,11 +244,11 @@ pub(crate) struct Licences {
     comes: HashMap<char, Place>,
     /// Atoms that the user refused to have taken away, or put elsewhere: the other half of a move may still do so.
     pub(crate) halves: HashSet<char>,
-    /// What they saw.
+    /// Texts that they saw.
     saw: Vec<Saw>,
 }
 
-/// What stands in the user's text, and what it would be with all that is pending.
+/// Characters of the user's text, and of the text with all pending changes.
 pub(crate) struct Texts<'a> {
     pub(crate) base: &'a HashSet<char>,
     pub(crate) fork: &'a HashSet<char>,
@@ -269,7 +269,8 @@ impl Licences {
         let many = |text: &[char], char| text.iter().filter(|own| **own == char).count();
         let fewer = |char: &&char| many(&after, **char) < many(&sequence, **char);
         self.goes.extend(old.iter().filter(fewer).map(|char| (*char, stood.contains(char))));
-        // What was brought by an earlier call stands in one text now with what is left around it.
+        // Characters brought by an earlier call stand in one text now with the ones left around
+        // them.
         for place in self.comes.values_mut() {
             place.leave_out(|char| old.contains(&char) && !new.contains(&char));
         }
@@ -311,7 +312,8 @@ impl Licences {
         None
     }
 
-    /// What was licensed and is not pending now, though no call took it back and it is not in the text.
+    /// Finds a change that was licensed and is not pending now, though no call took it back and it
+    /// is not in the text.
     pub(crate) fn lost(&self, texts: &Texts<'_>, excused: impl Fn(char) -> bool) -> Option<char> {
         let stays = self.goes.keys();
         let stays = stays.filter(|char| texts.base.contains(char) && texts.fork.contains(char));
@@ -353,7 +355,8 @@ impl Licences {
     }
 }
 
-/// Whether `after` is `before` with some of the changes made and the others not. They are sorted and disjoint.
+/// True if `after` is `before` with some of the changes made and the others not. They are sorted
+/// and disjoint.
 pub(crate) fn made_of<'a>(
     before: &[char],
     after: &[char],

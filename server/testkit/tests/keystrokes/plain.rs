@@ -8,7 +8,7 @@ use std::ops::Range;
 /// A document's characters and the changes of them that are pending.
 pub(crate) struct Plain<'a> {
     pub(crate) cells: &'a [Cell],
-    /// What each change replaces, in order, and whether it brings nothing.
+    /// Range that each change replaces, in order; true if it brings nothing.
     pub(crate) changes: Vec<(Range<usize>, bool)>,
     /// The places of the changes that were made anew.
     pub(crate) anew: &'a HashSet<usize>,
@@ -21,8 +21,8 @@ pub(crate) struct Plain<'a> {
 }
 
 impl Plain<'_> {
-    /// What could be deleted instead of what a change that brings nothing deletes, so that the very same text is left:
-    /// where a text repeats itself a deletion may stand further left or right, as far as no other change is.
+    /// Ranges that could be deleted instead of this deletion's and leave the very same text. In a
+    /// repeating text it may stand further left or right, as far as no other change is.
     fn same_deletions(&self, index: usize) -> impl Iterator<Item = Range<usize>> {
         let (range, only_deletes) = &self.changes[index];
         let before = index.checked_sub(1).map_or(0, |before| self.changes[before].0.end);

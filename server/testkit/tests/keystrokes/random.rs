@@ -53,7 +53,7 @@ impl Alphabet {
     }
 }
 
-/// Whether the character is one of the alphabet's.
+/// True if the character is one of the alphabet's.
 pub(crate) fn is_unique(char: char) -> bool {
     BLOCKS.iter().any(|(start, size)| (*start..start + size).contains(&u32::from(char)))
 }

@@ -1,11 +1,12 @@
-//! What the sessions do: look, merge what a call made, publish, undo; and the user's review of it.
+//! Deeds of the sessions: look, merge the result of a call, publish, undo; and the user's review of
+//! it.
 
 use super::*;
 use futures::task::noop_waker;
 use ropewalk_text::{Change, ChangeSet};
-use ropewalk_workspace::publish::{Bounds, publish};
+use ropewalk_workspace::publish::{PublishBounds, publish};
 use ropewalk_workspace::undo::undo;
-use ropewalk_workspace::{FileState, HunkKind, HunkState, Proposal, ProposedChange, Selection};
+use ropewalk_workspace::{FileState, HunkKind, HunkSelection, HunkState, Proposal, ProposedChange};
 use std::task::{Context, Poll};
 
 impl World {
@@ -51,7 +52,7 @@ impl World {
         self.sessions[index].call = Some(Call { view, saw });
     }
 
-    /// What a call makes of one document or two.
+    /// Makes a call's proposals for one document or two.
     fn proposals(&mut self, index: usize, view: &View) -> Vec<(Proposal, ChangeSet)> {
         let mut proposals = Vec::new();
         for _ in 0..self.random.in_range(1..3) {
@@ -84,7 +85,8 @@ impl World {
             let doc = self.docs.iter().position(|doc| doc.name == proposal.place.shown).unwrap();
             let saw = &saw[doc];
             if *text != *saw.text && self.sessions[index].shapes[doc].is_empty() {
-                // What was pending when the call looked is gone, and with it the steps from then to now.
+                // Changes pending when the call looked are gone, and with them the steps from then
+                // to now.
                 self.sessions[index].looked[doc].2.extend(oracle::atoms(&text));
             }
             // Where nothing has moved since, what was proposed is what is pending then.
@@ -115,18 +117,18 @@ impl World {
             }
             let (was, is) = (&before[doc], &self.sessions[index].shapes[doc]);
             let now = self.fork_text(index, doc);
-            // What the disk has brought comes and goes with the sync.
+            // Changes that the disk has brought come and go with the sync.
             if was.iter().chain(is).any(|(_, shape)| shape.disk) {
                 continue;
             }
             assert_eq!(now, proposed, "a merge into the text that was seen: {was:?}, {is:?}");
         }
         if self.random.chance(40) {
-            self.publish_selected(index, &Selection::All);
+            self.publish_selected(index, &HunkSelection::All);
         }
     }
 
-    /// What a call makes of a file, and by which changes of what it sees.
+    /// Makes a call's proposal for a file, with the changes of the text that it sees.
     fn proposal(&mut self, view: &View, doc: usize) -> Option<(Proposal, ChangeSet)> {
         let place = view.contain(&self.docs[doc].name).ok()?;
         let FileState::Text { text, .. } = view.read(&place).ok()? else { return None };
@@ -191,21 +193,21 @@ impl World {
             (session.fork.lock().unwrap().hunks(), session.turn)
         };
         let selection = match self.random.in_range(0..4) {
-            0 => Selection::All,
-            1 => Selection::Turn(turn),
+            0 => HunkSelection::All,
+            1 => HunkSelection::Turn(turn),
             2 => {
                 let doc = self.random.in_range(0..self.docs.len());
-                Selection::File(self.docs[doc].id.clone())
+                HunkSelection::File(self.docs[doc].id.clone())
             }
             _ => match self.random.pick(&hunks) {
-                Some(hunk) => Selection::Hunks(vec![hunk.id]),
+                Some(hunk) => HunkSelection::Hunks(vec![hunk.id]),
                 None => return,
             },
         };
         self.publish_selected(index, &selection);
     }
 
-    fn publish_selected(&mut self, index: usize, selection: &Selection) {
+    fn publish_selected(&mut self, index: usize, selection: &HunkSelection) {
         if self.tasks.len() > 4 {
             return;
         }
@@ -236,7 +238,7 @@ impl World {
         let (workspace, editor, selection) =
             (self.workspace.clone(), self.editor.clone(), selection.clone());
         let future = Box::pin(async move {
-            let bounds = Bounds { echo: BOUND };
+            let bounds = PublishBounds { echo: BOUND };
             publish(&workspace, &*editor, &*fork, &selection, bounds).await
         });
         self.tasks.push(Task { sending: Arc::new(sending), wanted, future });
@@ -254,7 +256,8 @@ impl World {
         let mut touched = hunk.parts.clone();
         let before = text_of(&fork, &self.docs[doc].id);
         if self.random.chance(50) || hunk.kind != HunkKind::Text {
-            let count = fork.reject(&self.workspace, &Selection::Hunks(vec![hunk.id]), Some("no"));
+            let count =
+                fork.reject(&self.workspace, &HunkSelection::Hunks(vec![hunk.id]), Some("no"));
             self.note(format!("user rejects {:?} of session {index}: {count}", hunk.id));
             if count > 0 {
                 let session = &mut self.sessions[index];
@@ -288,7 +291,7 @@ impl World {
         self.check_fork(index, &touched, &[]);
     }
 
-    /// What would stand in a document with all that is pending.
+    /// Text of a document with all pending changes.
     fn fork_text(&self, index: usize, doc: usize) -> String {
         let fork = self.sessions[index].fork.lock().unwrap();
         text_of(&fork, &self.docs[doc].id).unwrap_or_else(|| self.now(doc).text.to_string())
@@ -302,26 +305,29 @@ impl World {
             own.map(|hunk| (hunk.id, hunk.turn)).collect()
         };
         let Some((id, turn)) = self.random.pick(&ids).copied() else { return };
-        let selection =
-            if self.random.chance(60) { Selection::Hunks(vec![id]) } else { Selection::Turn(turn) };
+        let selection = if self.random.chance(60) {
+            HunkSelection::Hunks(vec![id])
+        } else {
+            HunkSelection::Turn(turn)
+        };
         self.note(format!("session {index} undoes {selection:?}"));
         let chosen: Vec<HunkId> = match &selection {
-            Selection::Hunks(ids) => ids.clone(),
+            HunkSelection::Hunks(ids) => ids.clone(),
             _ => ids.iter().filter(|(_, of)| *of == turn).map(|(id, _)| *id).collect(),
         };
         let sending = Sending { session: index, chosen, ..Sending::default() };
         let (workspace, editor) = (self.workspace.clone(), self.editor.clone());
         let fork = self.sessions[index].fork.clone();
         let future = Box::pin(async move {
-            let bounds = Bounds { echo: BOUND };
+            let bounds = PublishBounds { echo: BOUND };
             undo(&workspace, &*editor, &*fork, &selection, bounds).await
         });
         self.tasks.push(Task { sending: Arc::new(sending), wanted: Vec::new(), future });
         self.poll_task(self.tasks.len() - 1);
     }
 
-    /// What of the session was published under these hunks so far. What was altered on its way cannot be told apart any
-    /// more from what was sent with it: the ledger keeps it under one of their hunks.
+    /// Changes of the session that were published under these hunks so far. One altered on its way
+    /// can't be told from others sent with it: the ledger keeps it under one of their hunks.
     pub(super) fn meant_by_undo(&self, index: usize, chosen: &[HunkId]) -> Vec<(usize, Landed)> {
         let altered = &self.sessions[index].altered;
         let own = |(doc, landed): &&(usize, Landed)| {
@@ -341,7 +347,7 @@ impl World {
     }
 }
 
-/// What would stand in a document with all that is pending. None when nothing is.
+/// Text of a document with all pending changes. None when nothing is pending.
 fn text_of(fork: &Fork, id: &DocId) -> Option<String> {
     fork.files().find(|(own, _)| *own == id).map(|(_, file)| file.entry.text().to_string())
 }

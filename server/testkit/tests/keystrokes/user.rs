@@ -1,8 +1,8 @@
-//! What the user and their editor do: type, delete, undo, format, save, close and reopen; and someone else who
-//! writes the files.
+//! Deeds of the user and their editor: type, delete, undo, format, save, close and reopen; and
+//! someone else who writes the files.
 
 use super::*;
-use ropewalk_testkit::editor::{Client, EchoShape, FileOp, Request};
+use ropewalk_testkit::editor::{Client, EchoShape, FileOp, ServerRequest};
 
 impl World {
     pub(super) fn buffer(&self, doc: usize) -> Option<Vec<Cell>> {
@@ -85,7 +85,7 @@ impl World {
         });
     }
 
-    /// What happens next to the buffer may be taken for a difference of texts.
+    /// Notes that the next change of the buffer may be taken for a difference of texts.
     fn tells_vaguely(&mut self, doc: usize) {
         self.docs[doc].vague = self.editor.openings(&self.docs[doc].uri);
     }
@@ -155,7 +155,7 @@ impl World {
     /// In one notification: what the user does to a whole text, the oldest edit that waits, what they do after it.
     pub(super) fn batch(&mut self) {
         let of_edit = self.editor.with(|client| match client.oldest() {
-            Some(Request::Apply(ops)) => ops.iter().find_map(|op| match op {
+            Some(ServerRequest::Apply(ops)) => ops.iter().find_map(|op| match op {
                 FileOp::Edit { uri, .. } => Some(uri.clone()),
                 _ => None,
             }),
@@ -229,7 +229,7 @@ impl World {
         if self.random.chance(70) {
             self.save(doc);
         }
-        // What the editor knows to have been deleted is forgotten with its buffer; of that, some is not told yet.
+        // Deletions that the editor knows of are forgotten with its buffer; some are not told yet.
         let mut cells = self.buffer(doc).unwrap_or_default();
         cells.extend(self.editor.delivered(&uri).unwrap_or_default());
         let wavers = self.wavers(doc, &cells);

@@ -19,7 +19,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// What was counted.
+/// Counts over all worlds.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Stats {
     pub(crate) keystrokes: u64,
@@ -92,7 +92,7 @@ struct Session {
     astray: Vec<bool>,
     /// By document: the atoms that its edits have put there or taken away.
     landed: Vec<HashSet<char>>,
-    /// What of its hunks was seen in the editor.
+    /// Parts of its hunks that were seen in the editor.
     applied: HashSet<Key>,
     /// Its hunks that were altered on their way, with their documents.
     altered: HashSet<(usize, HunkId)>,
@@ -100,7 +100,7 @@ struct Session {
     near: BTreeMap<Key, (String, [Option<u32>; 2])>,
 }
 
-/// What a call that runs has seen.
+/// Snapshot of the files that a running call has seen.
 struct Call {
     view: View,
     /// By document: what the user had.
@@ -110,7 +110,7 @@ struct Call {
 /// A hunk of a document, and the how manyth opening of the document it is.
 type Key = (DocId, u32, HunkId);
 
-/// What a task was started to send.
+/// Edits that a task was started to send.
 #[derive(Clone, Default)]
 struct Sending {
     session: usize,
@@ -118,13 +118,13 @@ struct Sending {
     chosen: Vec<HunkId>,
     /// The changes that were accepted, each with its document and hunk, as they were then.
     accepted: Vec<(usize, HunkId, Shape)>,
-    /// What of those was published by the time it arrives, each with its document.
+    /// Changes of theirs that were published by the time it arrives, each with its document.
     undoes: Vec<(usize, Landed)>,
 }
 
 struct Task {
     sending: Arc<Sending>,
-    /// What was selected when it started.
+    /// Hunks that were selected when it started.
     wanted: Vec<Key>,
     future: BoxFuture<'static, PublishReport>,
 }
@@ -142,9 +142,9 @@ pub(crate) struct World {
     made: HashMap<u32, Vec<String>>,
     /// Openings of documents in which an edit was made in another text than it was for.
     astray: HashSet<(usize, u32)>,
-    /// What was published, by document.
+    /// Published changes, by document.
     landed: Vec<(usize, Landed)>,
-    /// Who sent the requests that wait in the editor, oldest first.
+    /// Senders of the requests that wait in the editor, oldest first.
     senders: VecDeque<Arc<Sending>>,
     docs: Vec<Doc>,
     sessions: Vec<Session>,
@@ -326,7 +326,7 @@ impl World {
         }
     }
 
-    // What the wire does.
+    // The wire.
 
     fn deliver(&mut self) -> bool {
         let delivered = self.editor.deliver();

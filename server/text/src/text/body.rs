@@ -1,4 +1,4 @@
-//! What a text is kept in: a short one in one piece, a longer one in a rope.
+//! Storage of a text: a short one in one piece, a longer one in a rope.
 //!
 //! A rope of one leaf takes a kilobyte however short its text is, and ropey counts the chars and lines of that leaf
 //! anew for whatever it is asked. A command may change thousands of short files, and each is a few texts by the time

@@ -1,11 +1,10 @@
-//! What makes a simple command dangerous.
+//! The table of dangerous commands.
 //!
 //! Programs are known by their own names, so a copy under another name is not seen.
 
-use super::programs::after_options;
-use super::wipes::Place;
+use super::paths::Path;
 use super::words::{SimpleCommand, Word};
-use super::{Danger, Part};
+use super::{Danger, Excerpt};
 
 /// Programs that act with another user's rights.
 const PRIVILEGE: &[&str] = &[
@@ -73,24 +72,52 @@ const SAFE_DEVICE_STARTS: &[&str] = &["fd/", "mqueue/", "pts/", "shm/", "tcp/", 
 
 /// The first danger among commands that run one after the other.
 pub(super) fn judge(commands: &[SimpleCommand]) -> Option<Danger> {
-    let mut cwd: Option<Place> = None;
+    let mut cwd: Option<Path> = None;
     for command in commands {
         if let Some(danger) = danger_of(command, cwd.as_ref()) {
             return Some(danger);
         }
         if let Some("cd" | "pushd") = command.program() {
-            let rest = command.words.get(1..).unwrap_or_default();
-            cwd = match after_options(rest, &[], false).first() {
-                Some(word) => Place::of(word, cwd.as_ref()),
-                None => Some(Place::home()),
+            cwd = match operands(command.arguments()).next() {
+                Some(word) => Path::of(word, cwd.as_ref()),
+                None => Some(Path::home()),
             };
         }
     }
     None
 }
 
-fn danger_of(command: &SimpleCommand, cwd: Option<&Place>) -> Option<Danger> {
-    let part = || Part::new(&command.shown());
+/// True if a word of the text, quoted or not, is a program that asks for rights or stops the machine.
+pub(super) fn names_danger(text: &str) -> bool {
+    let plain = text.replace(['\'', '"', '\\'], "");
+    let mut words = plain.split(|c: char| !c.is_alphanumeric() && !"-_.".contains(c));
+    words.any(|word| PRIVILEGE.contains(&word) || POWER.contains(&word))
+}
+
+/// True if more arguments could make this program dangerous.
+pub(super) fn minds_arguments(name: &str) -> bool {
+    let others = [
+        "cp",
+        "dd",
+        "init",
+        "install",
+        "kill",
+        "loginctl",
+        "mkswap",
+        "mke2fs",
+        "mv",
+        "ropewalk",
+        "rsync",
+        "systemctl",
+        "telinit",
+        "wipefs",
+    ];
+    [REMOVERS, RIGHTS, DEVICE_WRITERS, &others].iter().any(|names| names.contains(&name))
+        || name.starts_with("mkfs")
+}
+
+fn danger_of(command: &SimpleCommand, cwd: Option<&Path>) -> Option<Danger> {
+    let part = || Excerpt::new(&command.shown());
     for redirect in command.redirects.iter().filter(|r| r.writes) {
         if redirect.target.text() == "/proc/sysrq-trigger" {
             return Some(Danger::Power { part: part() });
@@ -100,7 +127,7 @@ fn danger_of(command: &SimpleCommand, cwd: Option<&Place>) -> Option<Danger> {
         }
     }
     let name = command.program()?;
-    let rest = command.words.get(1..).unwrap_or_default();
+    let rest = command.arguments();
     if PRIVILEGE.contains(&name) {
         return Some(Danger::Privilege { part: part() });
     }
@@ -116,7 +143,7 @@ fn danger_of(command: &SimpleCommand, cwd: Option<&Place>) -> Option<Danger> {
     lost(name, rest, cwd).map(|target| Danger::Wipe { part: part(), target })
 }
 
-/// Whether the program is only asked what it is and can do.
+/// True if the program is only asked for its version or help.
 fn only_asks(rest: &[Word]) -> bool {
     let asks = |word: &Word| matches!(word.text(), "--version" | "-V" | "--help" | "-h" | "help");
     rest.iter().any(asks)
@@ -155,18 +182,18 @@ fn written_device(name: &str, rest: &[Word]) -> Option<String> {
     match name {
         "dd" => rest.iter().find_map(|w| {
             let target = w.text().strip_prefix("of=")?;
-            raw_device(&Word::bare(target))
+            raw_device(&Word::literal(target))
         }),
         "wipefs" => Some(match operands(rest).last() {
             Some(device) => device.text().to_owned(),
             None => "it is given".to_owned(),
         }),
-        "mkswap" | "mke2fs" | "mkfs" => made(rest),
-        _ if name.starts_with("mkfs.") => made(rest),
+        "mkswap" | "mke2fs" | "mkfs" => operands(rest).find_map(raw_device),
+        _ if name.starts_with("mkfs.") => operands(rest).find_map(raw_device),
         "cp" | "install" | "mv" | "rsync" => {
             let target = rest.iter().find_map(|w| w.text().strip_prefix("--target-directory="));
             match target {
-                Some(target) => raw_device(&Word::bare(target)),
+                Some(target) => raw_device(&Word::literal(target)),
                 None => raw_device(operands(rest).last()?),
             }
         }
@@ -178,15 +205,9 @@ fn written_device(name: &str, rest: &[Word]) -> Option<String> {
     }
 }
 
-/// The device a file system is made on: a raw one, or one that is not known.
-fn made(rest: &[Word]) -> Option<String> {
-    operands(rest)
-        .find_map(|w| raw_device(w).or_else(|| (!w.is_literal()).then(|| w.text().to_owned())))
-}
-
-/// What a program would take away as a whole, in words.
-fn lost(name: &str, rest: &[Word], cwd: Option<&Place>) -> Option<String> {
-    let loss = |word: &Word| Place::of(word, cwd)?.loss();
+/// The loss that a program would cause, in words.
+fn lost(name: &str, rest: &[Word], cwd: Option<&Path>) -> Option<String> {
+    let loss = |word: &Word| Path::of(word, cwd)?.loss();
     let recursive = || {
         rest.iter().map(Word::text).any(|w| {
             w == "--recursive" || (w.starts_with('-') && !w.starts_with("--") && w.contains('R'))
@@ -227,7 +248,7 @@ fn lost(name: &str, rest: &[Word], cwd: Option<&Place>) -> Option<String> {
                 .take_while(|w| !w.text().starts_with(['-', '(', '!']));
             let found = roots.clone().find_map(loss);
             match roots.count() {
-                0 => cwd.and_then(Place::loss),
+                0 => cwd.and_then(Path::loss),
                 _ => found,
             }
         }
@@ -235,7 +256,7 @@ fn lost(name: &str, rest: &[Word], cwd: Option<&Place>) -> Option<String> {
     }
 }
 
-/// Whether a program that `find` starts removes, moves or overwrites what is found.
+/// True if a program that `find` starts removes, moves or overwrites what is found.
 fn takes_away(program: &str) -> bool {
     let name = program.rsplit('/').next().unwrap_or(program);
     REMOVERS.contains(&name)

@@ -2,7 +2,7 @@
 
 use unicode_normalization::UnicodeNormalization as _;
 
-/// What is folded.
+/// Differences between two texts that are overlooked.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Fold {
     /// White space is left out.

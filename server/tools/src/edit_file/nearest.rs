@@ -24,7 +24,7 @@ const WINDOW: usize = 64 << 10;
 /// A folded line shorter than this is like too many others to tell anything.
 const TELLING: usize = 4;
 
-/// What to say after `Text not found in P`. O(text).
+/// Words that follow `Text not found in P`. O(text).
 pub(super) fn explain(text: &Text, old: &str, new: &str) -> String {
     if text.is_empty() {
         return ": it is empty. write_file gives it a text".to_owned();
@@ -117,7 +117,7 @@ fn find_folded(text: &Text, wanted: &str) -> Option<Range<usize>> {
         if let Some(found) = search(&window, &starts, first) {
             return ControlFlow::Break(found);
         }
-        // What may begin in the last lines stays.
+        // Lines in which a match may begin stay: the last ones.
         let keep = window.len() - needle.len();
         let gone = starts.partition_point(|start| *start <= keep).saturating_sub(1);
         let cut = starts.get(gone).copied().unwrap_or_default();

@@ -3,7 +3,7 @@
 //! Line ends are set aside in finding, and each new line end becomes the one that stood in its place or
 //! stands nearest, so a line that the edit is not about keeps every byte. Nothing copies the whole text.
 
-use crate::blocking::Stop;
+use crate::blocking::StopSignal;
 use crate::lines::{line_number, line_start};
 use ropewalk_text::{Change, ChangeSet, LineEndSearch, Text, diff, find_all};
 use std::fmt;
@@ -11,7 +11,7 @@ use std::ops::Range;
 
 /// Which occurrences are replaced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Which {
+pub(super) enum OccurrenceChoice {
     /// The one of this number, from 1.
     Nth(usize),
     /// Every one.
@@ -20,12 +20,12 @@ pub(super) enum Which {
 
 /// An edit that can be made.
 #[derive(Debug)]
-pub(super) struct Plan {
+pub(super) struct EditPlan {
     pub(super) set: ChangeSet,
     /// Where the text was replaced.
-    pub(super) edited: Places,
+    pub(super) edited: LineNumbers,
     /// Where else it is.
-    pub(super) others: Places,
+    pub(super) others: LineNumbers,
 }
 
 /// Why no edit can be made.
@@ -34,7 +34,7 @@ pub(super) enum NoPlan {
     /// The text is nowhere.
     NotFound,
     /// It is there, but not so many times.
-    TooFew(Places),
+    TooFew(LineNumbers),
     /// Both texts are the same.
     Same,
     /// It is there more than [`MOST`] times.
@@ -48,7 +48,7 @@ pub(super) const MOST: usize = 100_000;
 
 /// Numbers of lines, of which only the first are named.
 #[derive(Debug, Default)]
-pub(super) struct Places {
+pub(super) struct LineNumbers {
     named: Vec<usize>,
     pub(super) count: usize,
 }
@@ -56,7 +56,7 @@ pub(super) struct Places {
 /// How many lines are named.
 const NAMED: usize = 6;
 
-impl Places {
+impl LineNumbers {
     fn add(&mut self, text: &Text, at: usize) {
         if self.named.len() < NAMED {
             self.named.push(line_number(text, at));
@@ -65,7 +65,7 @@ impl Places {
     }
 }
 
-impl fmt::Display for Places {
+impl fmt::Display for LineNumbers {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let more = self.count - self.named.len();
         for (index, line) in self.named.iter().enumerate() {
@@ -86,14 +86,14 @@ pub(super) fn plan(
     text: &Text,
     old: &str,
     new: &str,
-    which: Which,
-    stop: &Stop,
-) -> Result<Plan, NoPlan> {
+    which: OccurrenceChoice,
+    stop: &StopSignal,
+) -> Result<EditPlan, NoPlan> {
     let (old, new) = (unix(old), unix(new));
-    // What differs between the two, found once: at every occurrence the same is to be done.
+    // The difference of the two, found once: at every occurrence the same is to be done.
     let inner = diff(&Text::from(old.as_str()), &Text::from(new.as_str()));
     let mut changes = Vec::new();
-    let (mut edited, mut others) = (Places::default(), Places::default());
+    let (mut edited, mut others) = (LineNumbers::default(), LineNumbers::default());
     // Where every line ends in CRLF nothing need be set aside, which is quicker.
     let all_crlf = text.lone_crs() == 0 && text.crlfs() == text.line_feeds();
     let (searched, line_ends) = if all_crlf && text.crlfs() > 0 {
@@ -101,19 +101,19 @@ pub(super) fn plan(
     } else {
         (&old, LineEndSearch::Aside)
     };
-    let mut near = LineEnds::default();
+    let mut near = LineEndCache::default();
     for (index, range) in find_all(text, searched, line_ends).enumerate() {
         if stop.is_set() {
             return Err(NoPlan::Stopped);
         }
         if index == MOST {
-            if which == Which::All || edited.count == 0 {
+            if which == OccurrenceChoice::All || edited.count == 0 {
                 return Err(NoPlan::TooMany);
             }
             break;
         }
         match which {
-            Which::Nth(number) if number != index + 1 => others.add(text, range.start),
+            OccurrenceChoice::Nth(number) if number != index + 1 => others.add(text, range.start),
             _ => {
                 edited.add(text, range.start);
                 changes_at(text, range, &inner, &mut near, &mut changes);
@@ -126,7 +126,7 @@ pub(super) fn plan(
         (0, _) => Err(NoPlan::TooFew(others)),
         _ => {
             let set = ChangeSet::new(text.len(), changes).ok_or(NoPlan::NotFound)?;
-            Ok(Plan { set, edited, others })
+            Ok(EditPlan { set, edited, others })
         }
     }
 }
@@ -141,7 +141,7 @@ fn changes_at(
     text: &Text,
     found: Range<usize>,
     inner: &ChangeSet,
-    near: &mut LineEnds,
+    near: &mut LineEndCache,
     out: &mut Vec<Change>,
 ) {
     if text.crlfs() + text.lone_crs() == 0 {
@@ -212,12 +212,12 @@ fn end_at(text: &str) -> &'static str {
 
 /// The line end that was found last, which serves all places of its line.
 #[derive(Default)]
-struct LineEnds {
+struct LineEndCache {
     line: Range<usize>,
     end: &'static str,
 }
 
-impl LineEnds {
+impl LineEndCache {
     /// The line end of the line that holds `at`; of the line before it when it is the last. O(log n + line), once for
     /// each line.
     fn at(&mut self, text: &Text, at: usize) -> &'static str {
@@ -270,12 +270,12 @@ mod tests {
             prop_assume!(old != new);
             let rope = Text::from(text.as_str());
 
-            let all = plan(&rope, &old, &new, Which::All, &Stop::default()).unwrap();
+            let all = plan(&rope, &old, &new, OccurrenceChoice::All, &StopSignal::default()).unwrap();
             let after = all.set.apply(&rope).unwrap().to_string();
             prop_assert_eq!(unix(&after), unix(&text).replace(&old, &new));
 
             let count = unix(&text).matches(old.as_str()).count();
-            match plan(&rope, &old, &new, Which::Nth(number), &Stop::default()) {
+            match plan(&rope, &old, &new, OccurrenceChoice::Nth(number), &StopSignal::default()) {
                 Ok(plan) => {
                     let after = plan.set.apply(&rope).unwrap().to_string();
                     let (at, _) = unix(&text).match_indices(old.as_str()).nth(number - 1).unwrap();
@@ -298,14 +298,16 @@ mod tests {
     #[test]
     fn what_would_take_too_long_is_not_begun() {
         let line = |count: usize| Text::from("a".repeat(count).as_str());
-        let all = |text: &Text, stop: &Stop| plan(text, "a", "bb", Which::All, stop);
-        let most = all(&line(MOST), &Stop::default()).unwrap();
+        let all =
+            |text: &Text, stop: &StopSignal| plan(text, "a", "bb", OccurrenceChoice::All, stop);
+        let most = all(&line(MOST), &StopSignal::default()).unwrap();
         assert_eq!((most.edited.count, most.set.changes().len()), (MOST, MOST));
-        assert!(matches!(all(&line(MOST + 1), &Stop::default()), Err(NoPlan::TooMany)));
+        assert!(matches!(all(&line(MOST + 1), &StopSignal::default()), Err(NoPlan::TooMany)));
         // One that is not for all counts no further.
-        let one = plan(&line(MOST + 9), "a", "b", Which::Nth(2), &Stop::default()).unwrap();
+        let one = plan(&line(MOST + 9), "a", "b", OccurrenceChoice::Nth(2), &StopSignal::default())
+            .unwrap();
         assert_eq!((one.edited.count, one.others.count), (1, MOST - 1));
-        let stopped = Stop::default();
+        let stopped = StopSignal::default();
         stopped.set();
         assert!(matches!(all(&line(MOST), &stopped), Err(NoPlan::Stopped)));
     }
@@ -314,11 +316,11 @@ mod tests {
     fn a_long_line_is_looked_through_once_for_its_end() {
         // Looked through for each place, this is more than a machine can do.
         let text = Text::from(format!("{}\r\n", "a,".repeat(MOST)).repeat(8).as_str());
-        let number = |text: &Text, which| plan(text, ",", "\n", which, &Stop::default());
-        assert!(matches!(number(&text, Which::All), Err(NoPlan::TooMany)));
+        let number = |text: &Text, which| plan(text, ",", "\n", which, &StopSignal::default());
+        assert!(matches!(number(&text, OccurrenceChoice::All), Err(NoPlan::TooMany)));
         let text =
             Text::from(format!("{}{}\r\n", "a,".repeat(MOST), "b".repeat(20 << 20)).as_str());
-        let after = number(&text, Which::All).unwrap().set.apply(&text).unwrap();
+        let after = number(&text, OccurrenceChoice::All).unwrap().set.apply(&text).unwrap();
         assert_eq!(after.crlfs(), MOST + 1);
     }
 }

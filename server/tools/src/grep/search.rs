@@ -5,7 +5,7 @@
 
 use crate::lines::for_each_line;
 use crate::tool::ToolOutput;
-use crate::walk::Candidate;
+use crate::walk::ViewFile;
 use grep_matcher::Matcher as _;
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use grep_searcher::{Searcher, SearcherBuilder, Sink, SinkContext, SinkMatch};
@@ -31,15 +31,15 @@ const LEAD_CHARS: usize = 80;
 const PATTERN_BYTES: usize = 10 << 20;
 
 /// A pattern that was understood.
-pub(super) struct Pattern {
+pub(super) struct SearchPattern {
     matcher: RegexMatcher,
-    /// Whether a match can reach over line ends.
+    /// True if a match can reach over line ends.
     multi_line: bool,
     /// Why it is searched literally though it wasn't asked for.
     pub(super) fell_back: Option<String>,
 }
 
-impl Pattern {
+impl SearchPattern {
     pub(super) fn new(pattern: &str, literal: bool, ignore_case: bool) -> Result<Self, ToolOutput> {
         if pattern.is_empty() {
             return Err(ToolOutput::error("the pattern is empty. Give what to search for"));
@@ -77,7 +77,7 @@ impl Pattern {
     }
 }
 
-/// What was found, in order.
+/// Matches, in order.
 pub(super) struct Hits {
     out: String,
     context: usize,
@@ -90,7 +90,7 @@ impl Hits {
         Self { out: String::new(), context, shown: 0, counted: 0 }
     }
 
-    /// Whether nothing more is counted.
+    /// True if nothing more is counted.
     pub(super) fn is_full(&self) -> bool {
         self.counted >= MOST_COUNTED
     }
@@ -114,8 +114,8 @@ impl Hits {
 /// Searches one file of the view.
 pub(super) fn file(
     view: &View,
-    Candidate { place, roots, .. }: &Candidate<'_>,
-    pattern: &Pattern,
+    ViewFile { place, roots, .. }: &ViewFile<'_>,
+    pattern: &SearchPattern,
     hits: &mut Hits,
 ) -> Result<(), FileError> {
     let id = place.doc();
@@ -140,7 +140,7 @@ pub(super) fn file(
 }
 
 /// Searches a text. One with carriage returns is searched with line feeds in their stead.
-fn rope(text: &Text, shown: &str, pattern: &Pattern, hits: &mut Hits) {
+fn rope(text: &Text, shown: &str, pattern: &SearchPattern, hits: &mut Hits) {
     if text.crlfs() + text.lone_crs() > 0 {
         let mut plain = String::with_capacity(text.len());
         for_each_line(text, 0, |line| {
@@ -157,7 +157,7 @@ fn rope(text: &Text, shown: &str, pattern: &Pattern, hits: &mut Hits) {
     log(searched);
 }
 
-fn slice(bytes: &[u8], shown: &str, pattern: &Pattern, hits: &mut Hits) {
+fn slice(bytes: &[u8], shown: &str, pattern: &SearchPattern, hits: &mut Hits) {
     let mut taker = Taker { hits, shown, pattern };
     log(searcher(pattern, taker.hits.context).search_slice(&pattern.matcher, bytes, &mut taker));
 }
@@ -169,7 +169,7 @@ fn log(searched: Result<(), io::Error>) {
     }
 }
 
-fn searcher(pattern: &Pattern, context: usize) -> Searcher {
+fn searcher(pattern: &SearchPattern, context: usize) -> Searcher {
     SearcherBuilder::new()
         .line_number(true)
         .multi_line(pattern.multi_line)
@@ -199,7 +199,7 @@ impl<'a, C: Iterator<Item = &'a str>> io::Read for Chunks<'a, C> {
 struct Taker<'a> {
     hits: &'a mut Hits,
     shown: &'a str,
-    pattern: &'a Pattern,
+    pattern: &'a SearchPattern,
 }
 
 impl Taker<'_> {

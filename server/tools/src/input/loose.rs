@@ -5,10 +5,10 @@
 
 use serde_json::Value;
 
-/// What a fence is made of.
+/// The sign of which a fence is made.
 const FENCE: char = '`';
 
-/// What such a text says, and what had to be overlooked, in words; none if it says nothing that is sure. Linear in the
+/// The value in such a text, and what had to be overlooked, in words; none if nothing in it is sure. Linear in the
 /// text.
 pub fn read(text: &str) -> Option<(Value, Vec<&'static str>)> {
     if let Ok(value) = serde_json::from_str(text) {

@@ -1,6 +1,6 @@
 //! `references`: where a symbol is used.
 
-use super::{SharedEditor, SymbolInput, refused, shown, spot};
+use super::{SharedEditor, SymbolInput, places};
 use crate::tool::{Context, Effect, Subject, ToolOutput, TypedTool};
 use futures::future::BoxFuture;
 
@@ -32,13 +32,6 @@ impl TypedTool for References {
 
     fn run(&self, input: SymbolInput, context: Context) -> BoxFuture<'static, ToolOutput> {
         let editor = self.editor.clone();
-        Box::pin(async move {
-            let asked = async {
-                let spot = spot(input, &context).await?;
-                let found = editor.references(spot).await.map_err(|error| refused(&error))?;
-                shown(found, &context).await
-            };
-            asked.await.unwrap_or_else(|failure| failure)
-        })
+        Box::pin(places(input, context, move |spot| editor.references(spot)))
     }
 }

@@ -19,9 +19,9 @@ impl Symbols {
     }
 }
 
-/// What the model gives.
+/// Input that the model gives.
 #[derive(Deserialize, JsonSchema, Debug)]
-pub struct Input {
+pub struct SymbolsInput {
     /// A part of the names; empty for all of a file.
     query: String,
     /// The file to look in; everywhere if left out.
@@ -29,21 +29,21 @@ pub struct Input {
 }
 
 impl TypedTool for Symbols {
-    type Input = Input;
+    type Input = SymbolsInput;
     const NAME: &'static str = "symbols";
     const DESCRIPTION: &'static str =
         "Functions, types and variables by name, as the editor's language server knows them.";
     const EFFECT: Effect = Effect::Read;
 
-    fn subject(&self, input: &Input) -> Subject {
+    fn subject(&self, input: &SymbolsInput) -> Subject {
         Subject::search(&input.query, input.path.as_deref())
     }
 
-    fn run(&self, input: Input, context: Context) -> BoxFuture<'static, ToolOutput> {
+    fn run(&self, input: SymbolsInput, context: Context) -> BoxFuture<'static, ToolOutput> {
         let editor = self.editor.clone();
         Box::pin(async move {
             let asked = async {
-                let Input { query, path } = input;
+                let SymbolsInput { query, path } = input;
                 let doc = match path {
                     None if query.trim().is_empty() => {
                         return Err(ToolOutput::error("name a part of a name, or a path"));

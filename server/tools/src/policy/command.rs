@@ -10,20 +10,18 @@ const MOST_OPTIONS: usize = 16;
 
 /// A command taken apart.
 #[derive(Debug)]
-pub(super) struct Reading<'a> {
+pub(super) struct CommandLine<'a> {
     /// The whole of it.
     pub(super) text: &'a str,
-    pub(super) parts: Vec<Part>,
-    /// Whether there is more in it that can't be read.
+    pub(super) parts: Vec<CommandReading>,
+    /// True if there is more in it that can't be read.
     pub(super) has_gaps: bool,
-    /// True if a shell in it is given text that is known only when it runs.
-    pub(super) runs_unseen: bool,
 }
 
 /// A simple command.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Part {
-    /// Whether it does nothing but run its program with the words that are seen.
+pub(super) struct CommandReading {
+    /// True if it does nothing but run its program with the words that are seen.
     pub(super) is_plain: bool,
     /// Its words, as an allow rule sees them.
     pub(super) line: String,
@@ -39,37 +37,34 @@ pub(super) struct Way {
     pub(super) sure: Option<String>,
 }
 
-impl<'a> Reading<'a> {
+impl<'a> CommandLine<'a> {
     pub(super) fn new(text: &'a str) -> Self {
-        let danger::Readable { commands, unknown, runs_unseen } = danger::readable(text);
-        let part = |command: &SimpleCommand| Part {
+        let (commands, unknown) = danger::readable_commands(text);
+        let part = |command: &SimpleCommand| CommandReading {
             is_plain: is_plain(command),
             line: line(&command.words),
             ways: ways(&command.words),
         };
         let mut known = HashSet::new();
-        // What is repeated is judged once.
+        // Repeated parts are judged once.
         let parts = commands.iter().map(part).filter(|part| known.insert(part.clone())).collect();
-        Self { text, parts, has_gaps: unknown.is_some(), runs_unseen }
+        Self { text, parts, has_gaps: unknown.is_some() }
     }
 
     /// The simple commands that an allow rule may go by; none where not all is seen.
-    pub(super) fn all_parts(&self) -> &[Part] {
+    pub(super) fn all_parts(&self) -> &[CommandReading] {
         if self.has_gaps { &[] } else { &self.parts }
     }
 }
 
-/// Whether a simple command does nothing but run its program with the words that are seen: it writes to no
-/// file by redirection, sets no variable, and has no expansion whose value isn't known.
+/// True if a simple command does nothing but run its program with the words that are seen: it writes to no
+/// file by redirection and sets no variable.
 pub(super) fn is_plain(part: &SimpleCommand) -> bool {
-    let harmless =
-        |target: &str| target == "/dev/null" || target.bytes().all(|b| b.is_ascii_digit());
     part.assignments.is_empty()
-        && part.words.iter().all(Word::is_literal)
-        && part.redirects.iter().all(|redirect| {
-            redirect.target.is_literal()
-                && (!redirect.writes || harmless(redirect.target.text().trim_start_matches('&')))
-        })
+        && part
+            .redirects
+            .iter()
+            .all(|redirect| !redirect.writes || redirect.target.text() == "/dev/null")
 }
 
 /// Words as a pattern sees them: those with blanks in them, and empty ones, in quotes, so that they can't be

@@ -1,8 +1,8 @@
 //! The rule that more calls of the same kind pass by: what an approval offers for later.
 
 use super::command::is_plain;
-use super::pattern::Pattern;
-use super::rule::{Rule, Seen};
+use super::pattern::RulePattern;
+use super::rule::{CallFacts, Rule};
 use crate::danger;
 
 /// Programs whose first argument says what is done: a rule for more of the same keeps both.
@@ -71,22 +71,22 @@ const LOOKING: &[&str] = &[
 impl Rule {
     /// The rule for calls of the same kind: the program and its subcommand, or script, with any arguments where that
     /// is the same kind of thing, else this very call.
-    pub(super) fn generalised(seen: &Seen<'_>) -> Option<Self> {
+    pub(super) fn generalised(seen: &CallFacts<'_>) -> Option<Self> {
         let kind = seen.command.as_ref().and_then(|command| kind_of(command.text));
         match kind {
-            Some(pattern) => Some(Self::of(seen.tool, Pattern::new(&pattern))),
+            Some(pattern) => Some(Self::of(seen.tool, RulePattern::new(&pattern))),
             None => Self::exactly(seen),
         }
     }
 
     /// The rule for this very call alone; None where no rule can say that.
-    pub(super) fn exactly(seen: &Seen<'_>) -> Option<Self> {
+    pub(super) fn exactly(seen: &CallFacts<'_>) -> Option<Self> {
         let text = match (&seen.command, seen.paths) {
             (Some(command), _) => command.text,
             (None, [path]) => path.names().next()?,
             (None, _) => seen.title,
         };
-        let rule = (!text.is_empty()).then(|| Self::of(seen.tool, Pattern::exactly(text)));
+        let rule = (!text.is_empty()).then(|| Self::of(seen.tool, RulePattern::exactly(text)));
         rule.filter(|rule| rule.is_exactly(seen))
     }
 }
@@ -115,7 +115,7 @@ fn kind_of(command: &str) -> Option<String> {
     Some(format!("{program} {sub} {script} *"))
 }
 
-/// Whether a word names something, and is no option and no path.
+/// True if a word names something, and is no option and no path.
 fn is_name(word: &str) -> bool {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_:".contains(c);
     word.starts_with(|c: char| c.is_ascii_alphanumeric()) && word.chars().all(is_plain)

@@ -8,7 +8,7 @@ use ropewalk_workspace::{Place, View};
 
 /// A path that a call names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Named {
+pub struct NamedPath {
     /// As the model wrote it.
     written: String,
     /// Where it leads, links and dots resolved: as it is shown, from its root, absolute. Empty when it leads
@@ -21,7 +21,7 @@ pub struct Named {
     former: Vec<String>,
 }
 
-impl Named {
+impl NamedPath {
     /// A path of which only the text is known: for calls that are not looked up in a view.
     pub fn written(path: &str) -> Self {
         Self::new(path, Vec::new())
@@ -74,22 +74,22 @@ impl Named {
         &self.written
     }
 
-    /// What an allow rule may match: the place alone.
+    /// Names that an allow rule may match: the place alone.
     pub(super) fn names(&self) -> impl Iterator<Item = &str> {
         self.place.iter().map(String::as_str)
     }
 
-    /// What a deny rule may match.
+    /// Names that a deny rule may match.
     pub(super) fn spellings(&self) -> impl Iterator<Item = &str> {
         self.folded.iter().map(String::as_str)
     }
 }
 
 /// Where the paths of a call lead. One system call per component of each.
-pub fn named_paths(subject: &Subject, view: &View) -> Vec<Named> {
+pub fn named_paths(subject: &Subject, view: &View) -> Vec<NamedPath> {
     let named = |path: &String| match view.contain_readable(path) {
-        Ok((place, _)) => Named::at(path, &place).formerly(&view.former_places(&place)),
-        Err(_) => Named::written(path),
+        Ok((place, _)) => NamedPath::at(path, &place).formerly(&view.former_places(&place)),
+        Err(_) => NamedPath::written(path),
     };
     subject.paths.iter().map(named).collect()
 }

@@ -1,31 +1,31 @@
 //! Patterns of rules: a text in which `*` stands for any text.
 //!
-//! What a pattern is matched against, and what follows from it, is [`super::rule`]'s.
+//! The texts that patterns are matched against are [`super::rule`]'s.
 
 use unicode_normalization::UnicodeNormalization as _;
 
 /// A pattern: `*` stands for any text, also for none and across slashes; `\*` is a star and `\\` a backslash.
 #[derive(Clone, Debug)]
-pub(super) struct Pattern {
+pub(super) struct RulePattern {
     text: String,
     /// The texts between its stars. Never empty.
     pieces: Vec<String>,
     /// The same as [`fold`] leaves them.
     folded: Vec<String>,
-    /// What stands before a ` *` that is its end.
+    /// The text before a ` *` that is its end.
     bare: Option<String>,
 }
 
-impl PartialEq for Pattern {
+impl PartialEq for RulePattern {
     fn eq(&self, other: &Self) -> bool {
         // The rest is made of it.
         self.text == other.text
     }
 }
 
-impl Eq for Pattern {}
+impl Eq for RulePattern {}
 
-impl Pattern {
+impl RulePattern {
     pub(super) fn new(text: &str) -> Self {
         let pieces = pieces(text);
         let folded = pieces.iter().map(|piece| fold(piece)).collect();
@@ -45,7 +45,7 @@ impl Pattern {
         &self.text
     }
 
-    /// Whether it matches every text.
+    /// True if it matches every text.
     pub(super) fn is_all(&self) -> bool {
         self.pieces.len() > 1 && self.pieces.iter().all(String::is_empty)
     }
@@ -58,12 +58,12 @@ impl Pattern {
         }
     }
 
-    /// What stands before a ` *` that is its end: any arguments or none.
+    /// The text before a ` *` that is its end: any arguments or none may follow.
     pub(super) fn bare(&self) -> Option<&str> {
         self.bare.as_deref()
     }
 
-    /// What stands before its one star, which is its end: `src/` of `src/**`.
+    /// The text before its one star, which is its end: `src/` of `src/**`.
     pub(super) fn before_star(&self) -> Option<&str> {
         let (first, rest) = self.pieces.split_first()?;
         (!rest.is_empty() && rest.iter().all(String::is_empty)).then_some(first)
@@ -74,12 +74,12 @@ impl Pattern {
         &self.pieces
     }
 
-    /// Whether it matches a simple command: with ` *` at its end, also without arguments.
+    /// True if it matches a simple command: with ` *` at its end, also without arguments.
     pub(super) fn matches_command(&self, line: &str) -> bool {
         self.bare.as_deref() == Some(line) || glob(&self.pieces, line)
     }
 
-    /// Whether it could match a command of which only the start is known.
+    /// True if it could match a command of which only the start is known.
     pub(super) fn could_match(&self, start: &str) -> bool {
         let first = self.pieces.first().map_or("", String::as_str);
         match self.exact() {
@@ -88,7 +88,7 @@ impl Pattern {
         }
     }
 
-    /// Whether it matches a path: with `/*` at its end, also the folder itself.
+    /// True if it matches a path: with `/*` at its end, also the folder itself.
     pub(super) fn matches_path(&self, path: &str) -> bool {
         in_folder(&self.pieces, path)
     }
@@ -136,7 +136,7 @@ fn pieces(pattern: &str) -> Vec<String> {
     pieces
 }
 
-/// Whether `text` matches `pattern`, in which `*` stands for any text.
+/// True if `text` matches `pattern`, in which `*` stands for any text.
 pub(super) fn matches(pattern: &str, text: &str) -> bool {
     glob(&pieces(pattern), text)
 }

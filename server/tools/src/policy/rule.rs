@@ -4,11 +4,11 @@
 //! harmless beginning; a deny or ask rule hits however the command or path is spelled, and where that can't be
 //! told it may hit. Which list a rule is in is [`super::rules`]'s.
 
-use super::command::Reading;
-use super::path::Named;
-use super::pattern::Pattern;
+use super::command::CommandLine;
+use super::path::NamedPath;
+use super::pattern::RulePattern;
 use super::with::{WITH, With};
-use super::{Reach, is_sensitive, without_keys};
+use super::{Access, is_sensitive, without_keys};
 use crate::bash::Bash;
 use crate::bounds::{PREVIEW_CHARS, preview};
 use crate::delete_file::DeleteFile;
@@ -33,28 +33,28 @@ use crate::write_file::WriteFile;
 pub struct Rule {
     /// None for every tool.
     tool: Option<String>,
-    pattern: Option<Pattern>,
+    pattern: Option<RulePattern>,
     with: Option<With>,
 }
 
-/// What rules look at of a call.
+/// Facts of a call that rules look at.
 #[derive(Debug)]
-pub(super) struct Seen<'a> {
+pub(super) struct CallFacts<'a> {
     pub(super) tool: &'a str,
     pub(super) title: &'a str,
-    pub(super) command: Option<Reading<'a>>,
-    pub(super) paths: &'a [Named],
+    pub(super) command: Option<CommandLine<'a>>,
+    pub(super) paths: &'a [NamedPath],
 }
 
-impl Seen<'_> {
-    /// Whether its title says what it is about, as a path or a command would. That of a search is the pattern
+impl CallFacts<'_> {
+    /// True if its title says what it is about, as a path or a command would. That of a search is the pattern
     /// that is searched for.
     fn is_known_by_title(&self) -> bool {
         self.paths.is_empty() && ![Grep::NAME, Glob::NAME].contains(&self.tool)
     }
 }
 
-/// Whether a deny or ask rule is about a call.
+/// Relation of a deny or ask rule to a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Hit {
     No,
@@ -102,7 +102,7 @@ impl std::str::FromStr for Rule {
             !name.is_empty()
                 && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-".contains(&b))
         };
-        let (about, with) = apart(text);
+        let (about, with) = split_with(text);
         let (tool, pattern) = match about.split_once('(') {
             None => (about, None),
             Some((tool, rest)) => (tool, Some(rest.strip_suffix(')').ok_or_else(wrong)?)),
@@ -118,12 +118,12 @@ impl std::str::FromStr for Rule {
             with.parse().map_err(|why| format!("in {:?} {}", shown(), part(why)))
         });
         let tool = Some(tool.to_owned()).filter(|tool| tool != "*");
-        Ok(Self { tool, pattern: pattern.map(Pattern::new), with: with.transpose()? })
+        Ok(Self { tool, pattern: pattern.map(RulePattern::new), with: with.transpose()? })
     }
 }
 
-/// What a rule is about, and what it gives. What ends like a pattern is one to its end.
-fn apart(text: &str) -> (&str, Option<&str>) {
+/// Splits a rule into its calls and the access it gives. A text that ends like a pattern is one to its end.
+fn split_with(text: &str) -> (&str, Option<&str>) {
     if text.ends_with(')') {
         return (text, None);
     }
@@ -135,12 +135,12 @@ fn apart(text: &str) -> (&str, Option<&str>) {
 }
 
 impl Rule {
-    pub(super) fn of(tool: &str, pattern: Pattern) -> Self {
+    pub(super) fn of(tool: &str, pattern: RulePattern) -> Self {
         Self { tool: Some(tool.to_owned()), pattern: Some(pattern), with: None }
     }
 
     /// The same for a command that reaches so far, and no further.
-    pub(super) fn reaching(self, reach: &Reach) -> Self {
+    pub(super) fn reaching(self, reach: &Access) -> Self {
         Self { with: (reach.mode == CommandMode::OverFork).then(|| With::of(reach)), ..self }
     }
 
@@ -151,7 +151,7 @@ impl Rule {
 
     /// As an allow rule: whether it gives a command all that it reaches. Where commands don't run over the fork, that
     /// is everything, of which only a rule without `with` says nothing.
-    pub(super) fn gives(&self, reach: &Reach) -> bool {
+    pub(super) fn gives(&self, reach: &Access) -> bool {
         match (&self.with, reach.mode) {
             (None, CommandMode::OverFork) => With::default().gives(reach),
             (Some(with), CommandMode::OverFork) => with.gives(reach),
@@ -164,7 +164,7 @@ impl Rule {
         self.tool.as_deref()
     }
 
-    /// What calls it is about, in words on one line, for somebody who sees a call and is about to allow its like:
+    /// The calls it is about, in words on one line, for somebody who sees a call and is about to allow its like:
     /// "exactly this command", "`git status` with any arguments", "reading all files under src/".
     pub fn in_words(&self) -> String {
         let about = self.about_in_words();
@@ -206,7 +206,7 @@ impl Rule {
     }
 
     /// Its pattern, unless that matches everything.
-    fn narrow(&self) -> Option<&Pattern> {
+    fn narrow(&self) -> Option<&RulePattern> {
         self.pattern.as_ref().filter(|pattern| !pattern.is_all())
     }
 
@@ -214,22 +214,22 @@ impl Rule {
         self.tool.as_deref().is_none_or(|own| own == tool)
     }
 
-    /// Whether it holds for every call of the tool, whatever is called for.
+    /// True if it holds for every call of the tool, whatever is called for.
     pub(super) fn is_for_all(&self, tool: &str) -> bool {
         self.is_about(tool) && self.narrow().is_none()
     }
 
-    /// Whether it is about this very call: its pattern has no star and is the whole command, the one path, or
+    /// True if it is about this very call: its pattern has no star and is the whole command, the one path, or
     /// the title of a call that has none or several.
-    pub(super) fn is_exactly(&self, seen: &Seen<'_>) -> bool {
-        let Some(exact) = self.pattern.as_ref().and_then(Pattern::exact) else { return false };
+    pub(super) fn is_exactly(&self, seen: &CallFacts<'_>) -> bool {
+        let Some(exact) = self.pattern.as_ref().and_then(RulePattern::exact) else { return false };
         self.is_about(seen.tool)
             && match (&seen.command, seen.paths) {
                 (Some(command), _) => command.text == exact,
                 (None, [path]) => path.names().any(|name| name == exact),
                 // A title says of several paths which they are, unless one looks like a title itself.
                 (None, paths) => {
-                    let is_title = |path: &Named| path.as_written().contains('→');
+                    let is_title = |path: &NamedPath| path.as_written().contains('→');
                     seen.title == exact && !paths.iter().any(is_title)
                 }
             }
@@ -243,7 +243,7 @@ impl Rule {
 
     /// As an allow rule: whether it lets a call pass that is no command. All its paths must match, as they are
     /// once links and dots are resolved.
-    pub(super) fn passes_paths(&self, seen: &Seen<'_>) -> bool {
+    pub(super) fn passes_paths(&self, seen: &CallFacts<'_>) -> bool {
         if self.is_for_all(seen.tool) || self.is_exactly(seen) {
             return true;
         }
@@ -257,8 +257,8 @@ impl Rule {
     }
 
     /// As a deny or ask rule: whether it is about the call, or some part of it.
-    pub(super) fn hits(&self, seen: &Seen<'_>) -> Hit {
-        // What may not be read may not be searched either: both show a file's text.
+    pub(super) fn hits(&self, seen: &CallFacts<'_>) -> Hit {
+        // A file that may not be read may not be searched either: both show its text.
         let reads = self.tool() == Some(ReadFile::NAME) && seen.tool == Grep::NAME;
         if !(self.is_about(seen.tool) || reads && self.narrow().is_some()) {
             return Hit::No;
@@ -276,8 +276,7 @@ impl Rule {
         if pattern.exact() == Some(command.text) {
             return Hit::Yes;
         }
-        let is_open = command.has_gaps || command.runs_unseen;
-        let mut hit = if is_open { Hit::Maybe } else { Hit::No };
+        let mut hit = if command.has_gaps { Hit::Maybe } else { Hit::No };
         for way in command.parts.iter().flat_map(|part| &part.ways) {
             if pattern.matches_command(&way.line) {
                 return Hit::Yes;
@@ -290,7 +289,7 @@ impl Rule {
     }
 
     /// As a deny or ask rule: whether it is about reading this place.
-    pub(super) fn hides(&self, file: &Named) -> bool {
+    pub(super) fn hides(&self, file: &NamedPath) -> bool {
         let is_reader = self.tool().is_none_or(|tool| tool == ReadFile::NAME || tool == Grep::NAME);
         is_reader
             && self
@@ -298,9 +297,9 @@ impl Rule {
                 .is_some_and(|pattern| file.spellings().any(|name| pattern.matches_folded(name)))
     }
 
-    /// Whether the pattern itself names something that may hold secrets.
+    /// True if the pattern itself names something that may hold secrets.
     pub(super) fn names_secrets(&self) -> bool {
-        let pieces = self.pattern.as_ref().map(Pattern::pieces).unwrap_or_default();
+        let pieces = self.pattern.as_ref().map(RulePattern::pieces).unwrap_or_default();
         pieces.iter().flat_map(|piece| piece.split_whitespace()).any(is_sensitive)
     }
 }

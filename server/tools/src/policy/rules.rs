@@ -2,9 +2,9 @@
 //!
 //! Where rules are written is the configuration's; here they have no files.
 
-use super::command::Reading;
-use super::path::Named;
-use super::rule::{Hit, Rule, Seen};
+use super::command::CommandLine;
+use super::path::NamedPath;
+use super::rule::{CallFacts, Hit, Rule};
 use crate::bash::Bash;
 use crate::bounds::{PREVIEW_CHARS, preview};
 use crate::tool::TypedTool as _;
@@ -13,11 +13,11 @@ use ropewalk_workspace::Place;
 /// A list of rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum List {
-    /// What runs without being asked for.
+    /// Calls that run without being asked for.
     Allow,
-    /// What is always asked for.
+    /// Calls that are always asked for.
     Ask,
-    /// What never runs.
+    /// Calls that never run.
     Deny,
 }
 
@@ -34,17 +34,17 @@ impl std::fmt::Display for List {
 /// The user's rules. Deny comes first, then ask, then allow; the order within a list means nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Rules {
-    /// What runs without being asked for.
+    /// Calls that run without being asked for.
     pub allow: Vec<Rule>,
-    /// What is always asked for.
+    /// Calls that are always asked for.
     pub ask: Vec<Rule>,
-    /// What never runs.
+    /// Calls that never run.
     pub deny: Vec<Rule>,
 }
 
 /// A rule as somebody wrote it.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Written<'a> {
+pub struct WrittenRule<'a> {
     /// The rule.
     pub rule: &'a str,
     /// Commands or paths it must match.
@@ -59,8 +59,8 @@ impl Rules {
     /// Adds a rule after trying its examples, and says in sentences what is wrong with it. An allow rule that
     /// fails one is not used; a deny or ask rule is, since that can only be stricter. A rule may name a tool that
     /// is not among the `known` ones: it counts once there is one of that name.
-    pub fn read(&mut self, list: List, written: Written<'_>, known: &[String]) -> Vec<String> {
-        let Written { rule: text, from, .. } = written;
+    pub fn read(&mut self, list: List, written: WrittenRule<'_>, known: &[String]) -> Vec<String> {
+        let WrittenRule { rule: text, from, .. } = written;
         let rule = match text.parse::<Rule>() {
             Ok(rule) => rule,
             Err(why) => {
@@ -110,13 +110,13 @@ impl Rules {
         }
     }
 
-    /// Whether a search that was pointed at `start`, or at nothing, leaves a file out, because it may not be read
+    /// True if a search that was pointed at `start`, or at nothing, leaves a file out, because it may not be read
     /// or not unasked. What asks about `start` as well has been asked.
     pub fn hides(&self, file: &Place, start: Option<&Place>) -> bool {
         if self.deny.is_empty() && self.ask.is_empty() {
             return false;
         }
-        let named = |place: &Place| Named::at(&place.shown, place);
+        let named = |place: &Place| NamedPath::at(&place.shown, place);
         let (file, start) = (named(file), start.map(named));
         let was_asked = |rule: &Rule| start.as_ref().is_some_and(|start| rule.hides(start));
         self.deny.iter().any(|rule| rule.hides(&file))
@@ -136,19 +136,20 @@ fn nearest<'a>(name: &str, known: &'a [String]) -> Option<&'a String> {
 }
 
 /// The examples of a rule, and whether it is to match them.
-fn examples<'a>(written: Written<'a>) -> impl Iterator<Item = (&'a str, bool)> {
+fn examples<'a>(written: WrittenRule<'a>) -> impl Iterator<Item = (&'a str, bool)> {
     let all = |list: &'a [String], wanted| list.iter().map(move |text| (text.as_str(), wanted));
     all(written.matches, true).chain(all(written.refuses, false))
 }
 
-/// Whether a rule that stands alone in its list is about this command or path. An example of a rule for every
+/// True if a rule that stands alone in its list is about this command or path. An example of a rule for every
 /// tool is tried as both.
 fn matches_example(rule: &Rule, list: List, example: &str) -> bool {
-    let paths = [Named::written(example)];
+    let paths = [NamedPath::written(example)];
     let tool = rule.tool().unwrap_or("*");
-    let command = Seen { tool, title: example, command: Some(Reading::new(example)), paths: &[] };
-    let path = Seen { tool, title: example, command: None, paths: &paths };
-    let is_about = |seen: &Seen<'_>| match list {
+    let command =
+        CallFacts { tool, title: example, command: Some(CommandLine::new(example)), paths: &[] };
+    let path = CallFacts { tool, title: example, command: None, paths: &paths };
+    let is_about = |seen: &CallFacts<'_>| match list {
         List::Allow => passing([rule], seen).is_some(),
         List::Ask | List::Deny => rule.hits(seen) == Hit::Yes,
     };
@@ -162,7 +163,7 @@ fn matches_example(rule: &Rule, list: List, example: &str) -> bool {
 /// The rules of an allow list by which a call passes: each simple command by one of them. None when it doesn't.
 pub(super) fn passing<'r>(
     rules: impl IntoIterator<Item = &'r Rule, IntoIter: Clone>,
-    seen: &Seen<'_>,
+    seen: &CallFacts<'_>,
 ) -> Option<Vec<&'r Rule>> {
     let rules = rules.into_iter();
     let Some(command) = &seen.command else {
@@ -187,7 +188,7 @@ pub(super) fn passing<'r>(
 }
 
 /// The first rule of a list that is about a call, one that surely is before one that may be.
-pub(super) fn first_hit<'r>(rules: &'r [Rule], seen: &Seen<'_>) -> Option<(&'r Rule, Hit)> {
+pub(super) fn first_hit<'r>(rules: &'r [Rule], seen: &CallFacts<'_>) -> Option<(&'r Rule, Hit)> {
     let mut maybe = None;
     for rule in rules {
         match rule.hits(seen) {

@@ -1,4 +1,4 @@
-//! What may hold secrets, told by names alone: of files, and in the words of commands.
+//! Names of files and words of commands that may hold secrets.
 //!
 //! A pattern of the shell counts as the names it plainly stands for (`cat .e*`, `cat id_?sa`), but not one that
 //! begins with a star. A command's search through a folder, or a program of one's own, can read such files
@@ -106,13 +106,13 @@ const HARMLESS: &[&str] =
 /// Programs whose arguments with blanks are prose, not code.
 const PROSE: &[&str] = &["echo", "gh", "git", "printf"];
 
-/// Whether a path may hold secrets, by its name alone.
+/// True if a path may hold secrets, by its name alone.
 pub fn is_sensitive(path: &str) -> bool {
     let path = path.to_lowercase();
     let parts: Vec<&str> = path.split(['/', '\\']).collect();
     let hits = |names: &[&str], text: &str| names.iter().any(|name| glob(name, text));
     let pairs = parts.windows(2).map(|pair| pair.join("/"));
-    // What a process has been given to keep to itself.
+    // The environment that a process has been given to keep to itself.
     let is_environment = parts.contains(&"proc") && parts.last() == Some(&"environ");
     is_environment
         || parts.iter().any(|part| hits(SENSITIVE, part) && !hits(HARMLESS, part))
@@ -123,10 +123,16 @@ pub fn is_sensitive(path: &str) -> bool {
 
 /// The first thing in a command that may hold secrets.
 pub(super) fn in_command(command: &str) -> Option<String> {
-    let Ok(parts) = danger::simple_commands(command) else {
-        // What can't be read is looked through as it stands, its quotes taken off.
-        return in_text(&command.replace(['\'', '"', '\\'], ""));
-    };
+    let (parts, unknown) = danger::readable_commands(command);
+    // A text that is not plain is looked through as it stands too, its quotes taken off.
+    let as_it_stands = || in_text(&command.replace(['\'', '"', '\\'], ""));
+    if unknown.is_some() {
+        // Escapes in such quotes can spell any name.
+        let escaped = command.contains("$'").then(|| "a text in $'…'".to_owned());
+        if let Some(name) = as_it_stands().or(escaped) {
+            return Some(name);
+        }
+    }
     let mut patterns = 0;
     parts.iter().find_map(|part| {
         let is_prose = part.program().is_some_and(|program| PROSE.contains(&program));
@@ -154,14 +160,14 @@ fn in_text(text: &str) -> Option<String> {
     std::iter::once(text).chain(text.split(cut)).find(|name| is_sensitive(name)).map(str::to_owned)
 }
 
-/// Whether a word that the shell expands may become the name of a secret. A leading dot must be written, and a
+/// True if a word that the shell expands may become the name of a secret. A leading dot must be written, and a
 /// pattern that begins with a star, such as `*` or `*.json`, is not taken for more than it says.
 fn stands_for_secret(word: &str) -> bool {
     word.to_lowercase().split('/').filter(|part| part.contains(['*', '?', '[', '{'])).any(|part| {
         if part.starts_with('*') || part.len() > 200 {
             return part.len() > 200;
         }
-        // What is no pattern is taken by a shell as it stands.
+        // A word that is no pattern is taken by a shell as it stands.
         let Ok(glob) = globset::Glob::new(part) else { return false };
         let glob = glob.compile_matcher();
         let dot = part.starts_with(['.', '{']);
@@ -169,7 +175,7 @@ fn stands_for_secret(word: &str) -> bool {
     })
 }
 
-/// What the names of variables and options have in them whose values are keys, in small letters.
+/// Parts of the names of variables and options whose values are keys, in small letters.
 const KEY_NAMES: &[&str] = &[
     "apikey",
     "api-key",
@@ -192,7 +198,8 @@ pub fn without_keys(text: &str) -> String {
     let is_word = |c: char| c.is_alphanumeric() || "_-.~+%".contains(c);
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
-    // Whether a name of a key came before, and whether a space is enough between it and the value.
+    // Some if a name of a key came before; true in it if a space is enough between it and the
+    // value.
     let mut after_name = None;
     while let Some(first) = rest.chars().next() {
         let end = rest.find(|c| is_word(c) != is_word(first)).unwrap_or(rest.len());

@@ -13,7 +13,7 @@ use super::pattern::{fold, matches as glob};
 
 /// Why a change of such a file waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reader {
+pub enum TrustedReader {
     /// An editor.
     Editor,
     /// A shell, or what sets up one for a folder.
@@ -26,13 +26,13 @@ pub enum Reader {
     Packages,
     /// A debugger or an interactive interpreter.
     Debugger,
-    /// What makes a container or machine for the project.
+    /// Programs that make a container or machine for the project.
     Container,
     /// Another agent, or this one.
     Agent,
 }
 
-impl std::fmt::Display for Reader {
+impl std::fmt::Display for TrustedReader {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             Self::Editor => "editors run programs that it names",
@@ -49,9 +49,9 @@ impl std::fmt::Display for Reader {
 
 /// Names in small letters, of files and of folders with all that is in them. `*` stands for anything; a name with a
 /// slash is several components.
-const TRUSTED: &[(Reader, &[&str])] = &[
+const TRUSTED: &[(TrustedReader, &[&str])] = &[
     (
-        Reader::Editor,
+        TrustedReader::Editor,
         &[
             ".vscode",
             "*.code-workspace",
@@ -82,7 +82,7 @@ const TRUSTED: &[(Reader, &[&str])] = &[
         ],
     ),
     (
-        Reader::Shell,
+        TrustedReader::Shell,
         &[
             ".envrc",
             ".mise.toml",
@@ -105,7 +105,7 @@ const TRUSTED: &[(Reader, &[&str])] = &[
         ],
     ),
     (
-        Reader::Hook,
+        TrustedReader::Hook,
         &[
             ".husky",
             ".githooks",
@@ -122,7 +122,7 @@ const TRUSTED: &[(Reader, &[&str])] = &[
         ],
     ),
     (
-        Reader::Builds,
+        TrustedReader::Builds,
         &[
             ".github/workflows",
             ".github/actions",
@@ -142,7 +142,7 @@ const TRUSTED: &[(Reader, &[&str])] = &[
         ],
     ),
     (
-        Reader::Packages,
+        TrustedReader::Packages,
         &[
             ".cargo/config.toml",
             ".cargo/config",
@@ -157,12 +157,12 @@ const TRUSTED: &[(Reader, &[&str])] = &[
         ],
     ),
     (
-        Reader::Debugger,
+        TrustedReader::Debugger,
         &[".gdbinit", ".lldbinit", ".pdbrc*", ".ghci", ".rprofile", ".irbrc", ".pryrc"],
     ),
-    (Reader::Container, &[".devcontainer", ".devcontainer.json", ".gitpod.yml", ".idx"]),
+    (TrustedReader::Container, &[".devcontainer", ".devcontainer.json", ".gitpod.yml", ".idx"]),
     (
-        Reader::Agent,
+        TrustedReader::Agent,
         &[
             "agents.md",
             "agents.override.md",
@@ -204,8 +204,8 @@ const TRUSTED: &[(Reader, &[&str])] = &[
     ),
 ];
 
-/// Who trusts the file at a path, if anybody does, by its name and those of the folders above it.
-pub fn trusted_by(path: &str) -> Option<Reader> {
+/// The program that trusts the file at a path, if one does, by its name and those of the folders above it.
+pub fn trusted_by(path: &str) -> Option<TrustedReader> {
     let path = fold(path);
     let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
     let is_part = |pattern: &str| {
@@ -218,9 +218,9 @@ pub fn trusted_by(path: &str) -> Option<Reader> {
     found.map(|(reader, _)| *reader)
 }
 
-/// The program that trusts what lies below the folder at a path, if one does: `.cargo` holds `.cargo/config.toml`. A link of such
-/// a name brings in all that it leads to.
-pub fn trusted_below(path: &str) -> Option<Reader> {
+/// The program that trusts what lies below the folder at a path, if one does: `.cargo` holds `.cargo/config.toml`. A
+/// link of such a name brings in all that it leads to.
+pub fn trusted_below(path: &str) -> Option<TrustedReader> {
     let path = fold(path);
     let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
     let is_start = |pattern: &str| {
@@ -236,11 +236,11 @@ pub fn trusted_below(path: &str) -> Option<Reader> {
     found.map(|(reader, _)| *reader)
 }
 
-/// What such names lead to by links, in the open folders: a change there is a change of them. Looked for in each open
+/// Targets of links with such names, in the open folders: a change there is a change of them. Looked for in each open
 /// folder, and in folders there that have such a name or hold one. Blocking.
 #[derive(Debug, Default)]
 pub struct TrustedFiles {
-    linked: Vec<(PathBuf, Reader)>,
+    linked: Vec<(PathBuf, TrustedReader)>,
 }
 
 impl TrustedFiles {
@@ -276,8 +276,8 @@ impl TrustedFiles {
         }
     }
 
-    /// Who trusts the file at this place, if anybody does.
-    pub fn reader(&self, place: &Place) -> Option<Reader> {
+    /// The program that trusts the file at this place, if one does.
+    pub fn reader(&self, place: &Place) -> Option<TrustedReader> {
         let relative = place.relative.to_string_lossy();
         trusted_by(&relative).or_else(|| {
             let linked = self.linked.iter().find(|(target, _)| place.path.starts_with(target));
@@ -391,10 +391,10 @@ mod tests {
         let roots = Roots::new(vec![("w".to_owned(), root.clone())]);
         let known = TrustedFiles::of(&roots);
         let reader = |name: &str| known.reader(&roots.place(root.join(name)).unwrap());
-        assert_eq!(reader("conf/vscode/tasks.json"), Some(Reader::Editor));
-        assert_eq!(reader("conf/cargo/config.toml"), Some(Reader::Packages));
-        assert_eq!(reader("rules/a.md"), Some(Reader::Agent));
-        assert_eq!(reader("AGENTS.md"), Some(Reader::Agent));
+        assert_eq!(reader("conf/vscode/tasks.json"), Some(TrustedReader::Editor));
+        assert_eq!(reader("conf/cargo/config.toml"), Some(TrustedReader::Packages));
+        assert_eq!(reader("rules/a.md"), Some(TrustedReader::Agent));
+        assert_eq!(reader("AGENTS.md"), Some(TrustedReader::Agent));
         for name in ["src/a.rs", "conf/other", "a"] {
             assert_eq!(reader(name), None, "{name}");
         }

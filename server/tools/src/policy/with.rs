@@ -1,13 +1,13 @@
-//! What an allow rule lets a command reach beyond the fork, as it is written behind the rule: `with network`, or
+//! Access beyond the fork that an allow rule gives a command, as it is written behind the rule: `with network`, or
 //! `with network, /srv/data`.
 //!
 //! It speaks of commands over the fork. Elsewhere nothing keeps a command from the network or the disk, so nothing
 //! can be given there.
 
-use super::Reach;
+use super::Access;
 use std::path::{Component, Path, PathBuf};
 
-/// What stands before it in a rule.
+/// The sign before it in a rule.
 pub(super) const WITH: &str = " with ";
 
 const NETWORK: &str = "network";
@@ -22,13 +22,13 @@ pub(super) struct With {
 }
 
 impl With {
-    /// What a command over the fork would have.
-    pub(super) fn of(reach: &Reach) -> Self {
+    /// The access that a command over the fork would have.
+    pub(super) fn of(reach: &Access) -> Self {
         Self { network: reach.network, outside: reach.outside.clone() }
     }
 
-    /// Whether it gives all that a command over the fork would have.
-    pub(super) fn gives(&self, reach: &Reach) -> bool {
+    /// True if it gives all that a command over the fork would have.
+    pub(super) fn gives(&self, reach: &Access) -> bool {
         let is_given = |path: &PathBuf| self.outside.iter().any(|given| path.starts_with(given));
         (self.network || !reach.network) && reach.outside.iter().all(is_given)
     }

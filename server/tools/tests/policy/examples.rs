@@ -1,13 +1,14 @@
 //! Examples of rules: tried when the rule is read, and said in words when they fail.
 
 use crate::standard;
-use ropewalk_tools::{List, Rules, Written};
+use ropewalk_tools::{List, Rules, WrittenRule};
 
 fn read(list: List, rule: &str, matches: &[&str], refuses: &[&str]) -> (usize, Vec<String>) {
     let owned = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
     let (matches, refuses) = (owned(matches), owned(refuses));
     let mut rules = Rules::default();
-    let written = Written { rule, matches: &matches, refuses: &refuses, from: "~/rules.toml:3" };
+    let written =
+        WrittenRule { rule, matches: &matches, refuses: &refuses, from: "~/rules.toml:3" };
     let known: Vec<String> = standard().names().map(str::to_owned).collect();
     let wrong = rules.read(list, written, &known);
     (rules.allow.len() + rules.ask.len() + rules.deny.len(), wrong)

@@ -3,7 +3,7 @@
 use crate::rules::{call, rule_on, rules};
 use ropewalk_protocol::Mode;
 use ropewalk_tools::policy::without_keys;
-use ropewalk_tools::{Reach, Rule, Rules, decide};
+use ropewalk_tools::{Access, Rule, Rules, decide};
 use std::fmt::Write as _;
 
 fn many(list: &str, count: usize) -> Rules {
@@ -31,7 +31,7 @@ fn ten_thousand_rules_and_a_command_of_a_hundred_kilobytes() {
         let rules = many(list, 10_000);
         for command in &commands {
             let ruling =
-                decide(&call("bash", command), &[], &Reach::default(), Mode::Review, &rules, &[]);
+                decide(&call("bash", command), &[], &Access::default(), Mode::Review, &rules, &[]);
             let start: String = command.chars().take(30).collect();
             let wanted = match (list, command.starts_with("program")) {
                 ("allow", _) | (_, false) => "allow or ask",

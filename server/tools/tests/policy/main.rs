@@ -8,7 +8,9 @@ mod reach;
 mod rules;
 
 use ropewalk_protocol::Mode;
-use ropewalk_tools::{Call, Decision, Named, NoCommands, Offer, Reach, Registry, Rule, Rules};
+use ropewalk_tools::{
+    Access, Call, Decision, GrantOffer, NamedPath, NoCommands, Registry, Rule, Rules,
+};
 use ropewalk_workspace::NoEditor;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -16,19 +18,19 @@ use std::sync::Arc;
 /// Decides by allow rules alone, with paths as they are written.
 fn decide(call: &Call, mode: Mode, allow: &[Rule]) -> Decision {
     let rules = Rules { allow: allow.to_vec(), ..Rules::default() };
-    ropewalk_tools::decide(call, &named(call), &Reach::default(), mode, &rules, &[]).decision
+    ropewalk_tools::decide(call, &named(call), &Access::default(), mode, &rules, &[]).decision
 }
 
-fn named(call: &Call) -> Vec<Named> {
-    call.subject.paths.iter().map(|path| Named::written(path)).collect()
+fn named(call: &Call) -> Vec<NamedPath> {
+    call.subject.paths.iter().map(|path| NamedPath::written(path)).collect()
 }
 
 /// The rule that an approval of the call would offer.
-fn offered(call: &Call) -> Option<Offer> {
+fn offered(call: &Call) -> Option<GrantOffer> {
     ropewalk_tools::decide(
         call,
         &named(call),
-        &Reach::default(),
+        &Access::default(),
         Mode::Review,
         &Rules::default(),
         &[],
@@ -84,11 +86,8 @@ fn a_rule_allows_what_it_says() {
             "git status >/dev/null",
             "git status; git status -s",
             "git status && git status | git status",
-            "(git status)",
-            "git status # rm -rf src; reboot",
             "git status \\\n  -s",
             "\"git\" 'status'",
-            "git status &",
         ],
     );
     check("bash(git status *)", "allow", &["git status", "git status -s"]);
@@ -151,6 +150,9 @@ const FOOLING: &[&str] = &[
     "! rm x; git status",
     "{ git status; } > x",
     "(git status) > x",
+    "(git status)",
+    "git status # rm -rf src; reboot",
+    "git status &",
     "git status {a,$(rm x)}",
     "[[ $(rm x) ]] && git status",
     "x=$(rm x) git status",

@@ -2,7 +2,7 @@
 
 use crate::rules::{call, rules};
 use ropewalk_protocol::Mode;
-use ropewalk_tools::{Call, Reach, decide, named_paths};
+use ropewalk_tools::{Access, Call, decide, named_paths};
 use ropewalk_workspace::{Fork, Roots, Workspace};
 
 struct World {
@@ -34,7 +34,7 @@ impl World {
         let view = Fork::new("s".into()).view(self.workspace.snapshot());
         let (rules, granted) = rules(text);
         let paths = named_paths(&call.subject, &view);
-        let ruling = decide(call, &paths, &Reach::default(), Mode::Review, &rules, &granted);
+        let ruling = decide(call, &paths, &Access::default(), Mode::Review, &rules, &granted);
         format!("{} by {}", ruling.decision.word(), ruling.by)
     }
 }

@@ -1,7 +1,7 @@
 //! How far a command reaches decides whether the user is asked.
 
 use ropewalk_protocol::Mode;
-use ropewalk_tools::{Call, CommandMode, Decision, Reach, Rule, Rules, RunnerInfo, decide};
+use ropewalk_tools::{Access, Call, CommandMode, Decision, Rule, Rules, RunnerInfo, decide};
 use ropewalk_workspace::{Fork, Roots, Workspace};
 use serde_json::json;
 use std::path::Path;
@@ -20,9 +20,9 @@ impl World {
         Self { workspace: Workspace::new(roots), dir }
     }
 
-    fn reach(&self, call: &Call, mode: CommandMode) -> Reach {
+    fn reach(&self, call: &Call, mode: CommandMode) -> Access {
         let view = Fork::new("s".into()).view(self.workspace.snapshot());
-        Reach::of(&call.subject, &view, &runner(mode))
+        Access::of(&call.subject, &view, &runner(mode))
     }
 
     fn decided(&self, command: &str, network: bool, mode: CommandMode, allow: &[Rule]) -> Decision {
@@ -175,14 +175,15 @@ fn a_grant_keeps_what_it_was_asked_for() {
     let grant = granted("npm install x", true, over, "bash(npm install *) with network");
     assert_eq!(ruling("npm install y", true, over, &grant).decision, Decision::Allow);
     assert_eq!(ruling("npm install y", false, over, &grant).decision, Decision::Allow);
-    // What was asked for over the fork is no word about the disk.
+    // A request over the fork is no word about the disk.
     for mode in [CommandMode::InPlace, CommandMode::Copy] {
         assert_eq!(ruling("npm install x", true, mode, &grant).decision.word(), "ask");
     }
     let grant = granted("cat .env", false, over, "bash(cat .env) with nothing");
     assert!(asks(&ruling("cat .env", true, over, &grant).decision, "network access"));
     assert_eq!(ruling("cat .env", false, CommandMode::InPlace, &grant).decision.word(), "ask");
-    // What was asked for there is one about the command, wherever it runs, with nothing that it didn't have to ask for.
+    // A request there is about the command, wherever it runs, with nothing more than it had to ask
+    // for.
     let grant = granted("npm install x", true, CommandMode::InPlace, "bash(npm install *)");
     assert_eq!(ruling("npm install x", false, over, &grant).decision, Decision::Allow);
     assert!(asks(&ruling("npm install x", true, over, &grant).decision, "network access"));
@@ -216,7 +217,10 @@ fn what_is_denied_asked_or_secret_is_so_over_the_fork_too() {
     let denied = world.decided("sudo ls", false, CommandMode::OverFork, &[]);
     assert!(matches!(&denied, Decision::Deny(text) if text.starts_with("Error: Dangerous")));
     assert!(asks(&world.decided("cat .env", false, CommandMode::OverFork, &[]), "secrets"));
-    assert!(asks(&world.decided("echo $((", false, CommandMode::OverFork, &[]), "not understood"));
+    // It can do no harm there, unless it reaches beyond.
+    let unread = |network| world.decided("echo $((", network, CommandMode::OverFork, &[]);
+    assert_eq!(unread(false).word(), "allow");
+    assert!(asks(&unread(true), "no plain command"));
     let call = bash("git push origin", false);
     let reach = world.reach(&call, CommandMode::OverFork);
     let rule = || vec!["bash(git push *)".parse().unwrap()];
@@ -317,7 +321,7 @@ fn what_cargo_prints_of_the_build_cache_may_be_named() {
     // Folders that are there and neither temporary nor the system's to read stand for the cache and for another.
     let builds = Path::new("/var/log").canonicalize().unwrap();
     let runner = RunnerInfo { builds: Some(builds), ..runner(CommandMode::OverFork) };
-    let outside = |command: &str| Reach::of(&bash(command, false).subject, &view, &runner).outside;
+    let outside = |command: &str| Access::of(&bash(command, false).subject, &view, &runner).outside;
     assert_eq!(outside("/var/log/../log/; ls /var/log"), Vec::<std::path::PathBuf>::new());
     assert_eq!(outside("ls /var/log/.. /var/log"), [Path::new("/var").canonicalize().unwrap()]);
 }
@@ -331,7 +335,7 @@ fn an_old_kernels_open_sockets_are_said_where_the_network_is_asked_for() {
     {
         let call = bash("ls", network);
         let runner = RunnerInfo { open_sockets, ..runner(CommandMode::OverFork) };
-        let reach = Reach::of(&call.subject, &view, &runner);
+        let reach = Access::of(&call.subject, &view, &runner);
         let decision = decide(&call, &[], &reach, Mode::Review, &Rules::default(), &[]).decision;
         assert_eq!(asks(&decision, "sockets such as the desktop's"), said, "{decision:?}");
     }

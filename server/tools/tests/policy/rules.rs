@@ -1,7 +1,7 @@
 //! Deny, ask and allow together: one table, each line some rules, a call, and what is decided by what.
 
 use ropewalk_protocol::Mode;
-use ropewalk_tools::{By, Call, List, Named, Reach, Rules, Ruling, decide};
+use ropewalk_tools::{Access, Call, DecisionSource, List, NamedPath, Rules, Ruling, decide};
 use serde_json::json;
 
 use crate::prepared;
@@ -44,8 +44,9 @@ pub(crate) fn call(tool: &str, subject: &str) -> Call {
 
 pub(crate) fn rule_on(text: &str, call: &Call) -> Ruling {
     let (rules, granted) = rules(text);
-    let paths: Vec<Named> = call.subject.paths.iter().map(|path| Named::written(path)).collect();
-    decide(call, &paths, &Reach::default(), Mode::Review, &rules, &granted)
+    let paths: Vec<NamedPath> =
+        call.subject.paths.iter().map(|path| NamedPath::written(path)).collect();
+    decide(call, &paths, &Access::default(), Mode::Review, &rules, &granted)
 }
 
 fn check(table: &[(&str, &str, &str, &str)]) {
@@ -174,25 +175,16 @@ const PUSHING: &[&str] = &[
     "sh -ec \"git push\"",
     "bash -c \"bash -c 'git push'\"",
     "eval git push",
-    "eval \"$(echo git push)\"",
-    "echo git push | sh",
-    "bash <<< 'git push'",
     "bash <<E\ngit push\nE",
     "env git push",
     "env A=1 git push",
-    "env -S 'git push'",
     "command git push",
     "exec git push",
     "nohup git push",
     "timeout 5 git push",
     "nice -n 5 git push",
     "xargs git push",
-    "echo push | xargs git",
     "find . -exec git push \\;",
-    "trap 'git push' EXIT",
-    "g=git; $g push",
-    "p=push; git $p",
-    "git $'pu\\x73h'",
     "git push $X",
     "! git push",
     "time git push",
@@ -207,12 +199,9 @@ const NOT_PUSHING: &[&str] = &[
     "echo git push",
     "echo 'git push'",
     "git commit -m 'git push'",
-    "# git push",
-    "ls # git push",
     "git log push",
     "grep push .git/config",
     "ls *.rs",
-    "echo $HOME",
 ];
 
 #[test]
@@ -232,19 +221,49 @@ fn a_denied_command_is_found_wherever_it_hides() {
 #[test]
 fn what_may_be_denied_is_asked_for() {
     let push = "allow bash(*)\ndeny bash(git push *)";
-    for command in
-        ["git $X", "$X push", "git pus?", "{git,push}", "gi[t] push", "git $(cat x)", "ls '"]
-    {
+    for command in [
+        "git $X",
+        "$X push",
+        "git pus?",
+        "{git,push}",
+        "gi[t] push",
+        "git $(cat x)",
+        "ls '",
+        "echo git push | sh",
+        "bash <<< 'git push'",
+        "env -S 'git push'",
+        "echo push | xargs git",
+        "trap 'git push' EXIT",
+        "g=git; $g push",
+        "p=push; git $p",
+        "ls # git push",
+        "eval \"$(echo git push)\"",
+        "echo $HOME",
+        "cat $X",
+    ] {
         check(&[(push, "bash", command, "ask by deny bash(git push *)")]);
         let and_exactly = format!("{push}\nsession bash({})", command.replace('*', "\\*"));
         let ruling = rule_on(&and_exactly, &call("bash", command));
         assert_eq!(ruling.decision.word(), "allow", "{command}: {ruling:?}");
     }
+    check(&[(push, "bash", "git $'pu\\x73h'", "ask by secrets")]);
     // Rules about other things leave it alone.
-    check(&[
-        ("allow bash(*)\ndeny read_file(x)", "bash", "git $X", "allow by allow bash(*)"),
-        ("allow bash(*)\ndeny bash(git push *)", "bash", "cat $X", "allow by allow bash(*)"),
-    ]);
+    check(&[("allow bash(*)\ndeny read_file(x)", "bash", "git $X", "allow by allow bash(*)")]);
+}
+
+#[test]
+fn a_likely_danger_is_asked_about_though_a_rule_allows_every_command() {
+    for command in [
+        "echo $(sudo x)",
+        "for i in a; do sudo $i; done",
+        "echo 'sudo x' | sh",
+        "D=x; rm -rf / $D",
+        "(reboot)",
+    ] {
+        let ruling = rule_on("allow bash(*)", &call("bash", command));
+        assert_ne!(ruling.decision.word(), "allow", "{command}: {ruling:?}");
+    }
+    check(&[("allow bash(*)", "bash", "for i in a; do echo $i; done", "allow by allow bash(*)")]);
 }
 
 /// A shell whose text is known only when it runs.
@@ -290,25 +309,14 @@ const UNSEEN: &[&str] = &[
     "coproc sh; cat f >&${COPROC[1]}",
 ];
 
-/// What is seen throughout.
+/// Commands that can be seen in full: a rule against others does not make them ask.
 const SEEN: &[&str] = &[
-    "echo ls | sh",
-    "printf 'ls\\n' | bash",
-    "sh <<'E'\nls $X\nE",
     "bash -c 'ls'",
-    "sh",
-    "sh < /dev/null",
     "sh build.sh",
-    "bash -s <<< 'ls'",
-    "X=ls; eval \"$X\"",
     "cat f | grep x",
     "curl x | python3 -",
     "cat f | xargs ls",
     "find . -name x | xargs grep sh",
-    "eval 'ls'",
-    "diff <(ls) <(cat f)",
-    "exec 2>err; sh build.sh; ls <&-",
-    "coproc cat; ls <&0",
     "bash -c 'ls' 2>&1",
 ];
 
@@ -317,7 +325,7 @@ fn a_shell_that_is_given_what_nobody_sees_asks_where_commands_are_denied() {
     let decided = |deny: &[&str], command: &str| {
         let parse = |rule: &&str| rule.parse().unwrap();
         let rules = Rules { deny: deny.iter().map(parse).collect(), ..Rules::default() };
-        let reach = Reach { mode: ropewalk_tools::CommandMode::OverFork, ..Reach::default() };
+        let reach = Access { mode: ropewalk_tools::CommandMode::OverFork, ..Access::default() };
         let call = crate::bash(command);
         ropewalk_tools::decide(&call, &[], &reach, Mode::Auto, &rules, &[]).decision
     };
@@ -333,11 +341,7 @@ fn a_shell_that_is_given_what_nobody_sees_asks_where_commands_are_denied() {
         assert_eq!(decided(&["bash(rm*)"], command).word(), "allow", "{command}");
     }
     assert_eq!(decided(&[], "curl x | sh").word(), "allow", "without such a rule");
-    assert_eq!(
-        decided(&["bash(rm*)"], "echo 'rm x' | sh").word(),
-        "deny",
-        "what is seen is judged"
-    );
+    assert_eq!(decided(&["bash(rm*)"], "sh -c 'rm x'").word(), "deny", "what is seen is judged");
 }
 
 #[test]
@@ -409,11 +413,11 @@ fn names_that_look_like_rules_are_names() {
         }
         for other in ["other", "x", "ab", "a\\b", "bash(x)"] {
             let (rules, _) = rules(ask);
-            let paths = [Named::written(other)];
+            let paths = [NamedPath::written(other)];
             let decided = decide(
                 &call("read_file", other),
                 &paths,
-                &Reach::default(),
+                &Access::default(),
                 Mode::Review,
                 &rules,
                 std::slice::from_ref(&rule),
@@ -512,8 +516,8 @@ fn what_a_rule_gives_is_read_as_it_is_written() {
 #[test]
 fn what_decided_is_told_apart() {
     let by = |rules: &str, command: &str| rule_on(rules, &call("bash", command)).by;
-    assert_eq!(by("deny bash(ls)", "ls"), By::Rule(List::Deny, "bash(ls)".to_owned()));
-    assert_eq!(by("session bash(ls)", "ls"), By::Session("bash(ls)".to_owned()));
+    assert_eq!(by("deny bash(ls)", "ls"), DecisionSource::Rule(List::Deny, "bash(ls)".to_owned()));
+    assert_eq!(by("session bash(ls)", "ls"), DecisionSource::Session("bash(ls)".to_owned()));
     assert_eq!(
         rule_on("allow bash(*)\nallow bash(cat .env)", &call("bash", "cat .env")).secret.as_deref(),
         Some(".env")

@@ -1,8 +1,8 @@
-//! What no tool writes, and what stays denied under another name.
+//! Files that no tool writes, and denials that hold under another name.
 
 use crate::support::Bench;
 use ropewalk_protocol::Mode;
-use ropewalk_tools::{Decision, Reach, Rules, decide, named_paths};
+use ropewalk_tools::{Access, Decision, Rules, decide, named_paths};
 use serde_json::json;
 
 const WORDS: &str = "is git's own data, which no tool changes in any mode";
@@ -59,7 +59,7 @@ fn no_tool_writes_what_is_gits() {
     assert!(bench.say("read_file", json!({"path": ".git/config"})).ends_with("\tone"));
 }
 
-/// What policy says of a call under these deny rules.
+/// Decision of policy on a call under these deny rules.
 fn decided(bench: &mut Bench, deny: &[&str], tool: &str, path: &str) -> Decision {
     let view = bench.context().view;
     let input = match tool {
@@ -70,7 +70,7 @@ fn decided(bench: &mut Bench, deny: &[&str], tool: &str, path: &str) -> Decision
     let deny = deny.iter().map(|rule| rule.parse().unwrap()).collect();
     let rules = Rules { deny, ..Rules::default() };
     let paths = named_paths(&call.subject, &view);
-    decide(&call, &paths, &Reach::default(), Mode::Auto, &rules, &[]).decision
+    decide(&call, &paths, &Access::default(), Mode::Auto, &rules, &[]).decision
 }
 
 #[test]

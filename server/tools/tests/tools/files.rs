@@ -3,7 +3,7 @@
 use crate::support::Bench;
 use serde_json::{Value, json};
 
-/// What `read_file` says of a file.
+/// Words of `read_file` on a file.
 fn read(bytes: &[u8], mut input: Value) -> String {
     let mut bench = Bench::new(&[("f", bytes)]);
     input["path"] = "f".into();

@@ -51,7 +51,7 @@ fn with_links() -> Bench {
     bench
 }
 
-/// What the fork makes of a link: where it leads, or nothing.
+/// Target of a link in the fork; None if the link goes.
 fn link(bench: &Bench, name: &str) -> Option<String> {
     let doc = bench.workspace.roots().place_in(0, Path::new(name)).unwrap().doc();
     let file = bench.fork.files().find(|(id, _)| **id == doc).map(|(_, file)| file).unwrap();

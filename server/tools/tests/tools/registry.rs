@@ -5,7 +5,7 @@ use futures::future::BoxFuture;
 use ropewalk_protocol::Mode;
 use ropewalk_tools::diagnostics::Diagnostics;
 use ropewalk_tools::{
-    Context, Decision, Effect, Reach, Rules, Subject, ToolOutput, TypedTool, decide,
+    Access, Context, Decision, Effect, Rules, Subject, ToolOutput, TypedTool, decide,
 };
 use ropewalk_workspace::{DocId, DocumentEdit, Editor, EditorError, Habits};
 use schemars::JsonSchema;
@@ -18,7 +18,7 @@ struct Shout;
 
 #[derive(Deserialize, JsonSchema)]
 struct ShoutInput {
-    /// What to shout.
+    /// Words to shout.
     text: String,
     /// How often.
     times: Option<usize>,
@@ -52,7 +52,7 @@ fn a_tool_is_one_file_and_one_line() {
     assert_eq!(call().subject.title, "ah");
     assert!(
         matches!(
-            decide(&call(), &[], &Reach::default(), Mode::Plan, &Rules::default(), &[]).decision,
+            decide(&call(), &[], &Access::default(), Mode::Plan, &Rules::default(), &[]).decision,
             Decision::Deny(_)
         ),
         "policy knows its effect"
@@ -89,8 +89,8 @@ impl Editor for Telling {
     fn habits(&self) -> Habits {
         Habits::UNKNOWN
     }
-    fn apply(&self, _: DocumentEdit) -> BoxFuture<'static, Result<bool, EditorError>> {
-        Box::pin(async { Ok(false) })
+    fn apply(&self, _: DocumentEdit) -> BoxFuture<'static, Result<(), EditorError>> {
+        Box::pin(async { Err(EditorError::Declined(String::new())) })
     }
     fn barrier(&self) -> BoxFuture<'static, ()> {
         Box::pin(async {})

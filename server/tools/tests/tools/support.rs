@@ -2,7 +2,7 @@
 //! run over a view and merged.
 
 use ropewalk_text::decode::encode;
-use ropewalk_tools::tool::Hides;
+use ropewalk_tools::tool::ReadFilter;
 use ropewalk_tools::{
     Bounds, CommandRunner, Context, Grant, NoCommands, Progress, Registry, ToolOutput,
 };
@@ -19,7 +19,7 @@ pub(crate) struct Bench {
     pub(crate) registry: Registry,
     pub(crate) runner: Arc<dyn CommandRunner>,
     pub(crate) bounds: Bounds,
-    pub(crate) hides: Arc<Hides>,
+    pub(crate) hides: Arc<ReadFilter>,
     pub(crate) printed: Arc<Mutex<String>>,
     runtime: tokio::runtime::Runtime,
 }
@@ -92,7 +92,7 @@ impl Bench {
         }
     }
 
-    /// What a future comes to.
+    /// Waits for a future's result.
     pub(crate) fn wait<T>(&self, future: impl Future<Output = T>) -> T {
         self.runtime.block_on(future)
     }
@@ -132,7 +132,7 @@ impl Bench {
         output
     }
 
-    /// What a call says.
+    /// Words of a call's result.
     pub(crate) fn say(&mut self, tool: &str, input: Value) -> String {
         self.call(tool, input).words().to_owned()
     }

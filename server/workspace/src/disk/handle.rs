@@ -11,13 +11,13 @@ use super::{FileError, kind};
 use crate::paths::{Place, Roots};
 
 /// A name in an open directory: where a place is, or would be.
-pub(super) struct Spot<'a> {
+pub(super) struct NameSpot<'a> {
     pub(super) dir: Dir,
     pub(super) name: &'a OsStr,
     place: &'a Place,
 }
 
-impl<'a> Spot<'a> {
+impl<'a> NameSpot<'a> {
     /// Opens the directory of `place`, which must exist.
     pub(super) fn open(roots: &Roots, place: &'a Place) -> Result<Self, FileError> {
         Self::reach(roots, place, false)
@@ -80,7 +80,7 @@ pub(super) fn open_root(roots: &Roots, place: &Place) -> Result<Dir, FileError> 
 }
 
 /// Refuses what is no plain file.
-pub(super) fn plain(found: &Metadata, spot: &Spot<'_>) -> Result<(), FileError> {
+pub(super) fn plain(found: &Metadata, spot: &NameSpot<'_>) -> Result<(), FileError> {
     if found.is_file() {
         return Ok(());
     }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use ropewalk_text::ContentHash;
 
-use super::handle::Spot;
+use super::handle::NameSpot;
 use super::write::{check, rename_to_absent};
 use super::{Expect, FileError};
 use crate::paths::{Place, Roots};
@@ -17,14 +17,14 @@ use crate::paths::{Place, Roots};
 /// # Errors
 /// [`FileError`].
 pub fn link(roots: &Roots, place: &Place) -> Result<Option<PathBuf>, FileError> {
-    match Spot::open(roots, place) {
+    match NameSpot::open(roots, place) {
         Ok(spot) => target(&spot),
         Err(FileError::NotFound { .. }) => Ok(None),
         Err(error) => Err(error),
     }
 }
 
-/// What stands for a link's target in [`Expect::Link`].
+/// Hash of a link's target, for [`Expect::Link`].
 pub fn link_hash(target: &Path) -> ContentHash {
     ContentHash::of(target.as_os_str().as_encoded_bytes())
 }
@@ -41,8 +41,8 @@ pub fn write_link(
     expect: Expect,
 ) -> Result<(), FileError> {
     let spot = match expect {
-        Expect::Hash(_) | Expect::Link(_) => Spot::open(roots, place)?,
-        Expect::Absent | Expect::Anything => Spot::create(roots, place)?,
+        Expect::Hash(_) | Expect::Link(_) => NameSpot::open(roots, place)?,
+        Expect::Absent | Expect::Anything => NameSpot::create(roots, place)?,
     };
     // Made beside its place and moved there, so that there is no moment without either.
     let name = OsString::from(format!(".ropewalk-{:016x}.tmp", RandomState::new().hash_one(0)));
@@ -65,7 +65,7 @@ pub fn write_link(
 }
 
 /// The target of the link that is here, if one is.
-pub(super) fn target(spot: &Spot<'_>) -> Result<Option<PathBuf>, FileError> {
+pub(super) fn target(spot: &NameSpot<'_>) -> Result<Option<PathBuf>, FileError> {
     match spot.look()? {
         Some(found) if found.is_symlink() => {
             spot.dir.read_link_contents(spot.name).map(Some).map_err(|error| spot.fail(error))
@@ -75,7 +75,7 @@ pub(super) fn target(spot: &Spot<'_>) -> Result<Option<PathBuf>, FileError> {
 }
 
 #[cfg(unix)]
-fn make(spot: &Spot<'_>, to: &Path, name: &OsString) -> Result<(), FileError> {
+fn make(spot: &NameSpot<'_>, to: &Path, name: &OsString) -> Result<(), FileError> {
     spot.dir.symlink_contents(to, name).map_err(|error| match error.kind() {
         // An empty target: the folder is there.
         io::ErrorKind::NotFound | io::ErrorKind::InvalidInput => FileError::Io {
@@ -87,7 +87,7 @@ fn make(spot: &Spot<'_>, to: &Path, name: &OsString) -> Result<(), FileError> {
 }
 
 #[cfg(not(unix))]
-fn make(spot: &Spot<'_>, _: &Path, _: &OsString) -> Result<(), FileError> {
+fn make(spot: &NameSpot<'_>, _: &Path, _: &OsString) -> Result<(), FileError> {
     // There a link must say whether it is for a file or a folder, and making one takes a privilege.
     Err(FileError::NoLinks { path: spot.shown() })
 }

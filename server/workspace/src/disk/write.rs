@@ -13,7 +13,7 @@ use cap_fs_ext::{FollowSymlinks, MetadataExt as _, OpenOptionsFollowExt as _};
 use cap_std::fs::{Dir, File, Metadata, OpenOptions};
 use ropewalk_text::ContentHash;
 
-use super::handle::{Spot, plain};
+use super::handle::{NameSpot, plain};
 use super::link::{link_hash, target};
 use super::{Expect, FileError, hash_at, read_at};
 use crate::paths::{Place, Roots};
@@ -34,8 +34,8 @@ pub fn write(
     expect: Expect,
 ) -> Result<ContentHash, FileError> {
     let spot = match expect {
-        Expect::Hash(_) | Expect::Link(_) => Spot::open(roots, place)?,
-        Expect::Absent | Expect::Anything => Spot::create(roots, place)?,
+        Expect::Hash(_) | Expect::Link(_) => NameSpot::open(roots, place)?,
+        Expect::Absent | Expect::Anything => NameSpot::create(roots, place)?,
     };
     match spot.look()? {
         None => make(&spot, bytes, expect)?,
@@ -63,7 +63,7 @@ pub fn write(
 /// # Errors
 /// [`FileError`]; `Exists` for [`Expect::Absent`] when something is there.
 pub fn remove(roots: &Roots, place: &Place, expect: Expect) -> Result<(), FileError> {
-    let spot = match Spot::open(roots, place) {
+    let spot = match NameSpot::open(roots, place) {
         Err(FileError::NotFound { .. }) if matches!(expect, Expect::Absent | Expect::Anything) => {
             return Ok(());
         }
@@ -87,17 +87,17 @@ pub fn remove(roots: &Roots, place: &Place, expect: Expect) -> Result<(), FileEr
 /// # Errors
 /// [`FileError`]; `Exists` names the target when something is there.
 pub fn rename(roots: &Roots, from: &Place, to: &Place, expect: Expect) -> Result<(), FileError> {
-    let source = Spot::open(roots, from)?;
+    let source = NameSpot::open(roots, from)?;
     source.plain_file()?;
     check(&source, expect)?;
-    let target = Spot::create(roots, to)?;
+    let target = NameSpot::create(roots, to)?;
     match rename_to_absent(&source.dir, source.name, &target.dir, target.name) {
         Err(error) if error.kind() == io::ErrorKind::CrossesDevices => {
             let read = read_at(&source, COPY_LIMIT)?;
             write(roots, to, &read.bytes, Expect::Absent)?;
             let left = set_mode(roots, to, read.meta.mode)
                 .and_then(|()| source.dir.remove_file(source.name).map_err(|e| source.fail(e)));
-            // What did not leave its old name has no new one.
+            // A file that did not leave its old name has no new one.
             if left.is_err()
                 && let Err(error) = remove(roots, to, Expect::Hash(read.hash))
             {
@@ -115,7 +115,7 @@ pub fn rename(roots: &Roots, from: &Place, to: &Place, expect: Expect) -> Result
 /// # Errors
 /// [`FileError`].
 pub fn create_parents(roots: &Roots, place: &Place) -> Result<(), FileError> {
-    Spot::create(roots, place).map(drop)
+    NameSpot::create(roots, place).map(drop)
 }
 
 /// Sets a file's permission bits (`0o777` of `mode`). Where there are none it does nothing.
@@ -123,7 +123,7 @@ pub fn create_parents(roots: &Roots, place: &Place) -> Result<(), FileError> {
 /// # Errors
 /// [`FileError`].
 pub fn set_mode(roots: &Roots, place: &Place, mode: u32) -> Result<(), FileError> {
-    let spot = Spot::open(roots, place)?;
+    let spot = NameSpot::open(roots, place)?;
     spot.plain_file()?;
     #[cfg(unix)]
     {
@@ -137,7 +137,7 @@ pub fn set_mode(roots: &Roots, place: &Place, mode: u32) -> Result<(), FileError
 }
 
 /// Compares what is there with what was expected.
-pub(super) fn check(spot: &Spot<'_>, expect: Expect) -> Result<(), FileError> {
+pub(super) fn check(spot: &NameSpot<'_>, expect: Expect) -> Result<(), FileError> {
     match expect {
         Expect::Anything => Ok(()),
         Expect::Absent if spot.look()?.is_none() => Ok(()),
@@ -149,7 +149,7 @@ pub(super) fn check(spot: &Spot<'_>, expect: Expect) -> Result<(), FileError> {
 }
 
 /// A new file, where nothing is or the link that is expected.
-fn make(spot: &Spot<'_>, bytes: &[u8], expect: Expect) -> Result<(), FileError> {
+fn make(spot: &NameSpot<'_>, bytes: &[u8], expect: Expect) -> Result<(), FileError> {
     match expect {
         Expect::Hash(_) => return Err(FileError::NotFound { path: spot.shown() }),
         Expect::Absent | Expect::Anything | Expect::Link(_) => {}
@@ -167,7 +167,7 @@ fn make(spot: &Spot<'_>, bytes: &[u8], expect: Expect) -> Result<(), FileError> 
 
 /// A new content for the plain file that was found.
 fn replace(
-    spot: &Spot<'_>,
+    spot: &NameSpot<'_>,
     found: &Metadata,
     bytes: &[u8],
     expect: Expect,
@@ -193,7 +193,7 @@ fn replace(
     temp.rename_over(spot.name).map_err(|e| spot.fail(e))
 }
 
-fn write_in_place(spot: &Spot<'_>, bytes: &[u8], expect: Expect) -> Result<(), FileError> {
+fn write_in_place(spot: &NameSpot<'_>, bytes: &[u8], expect: Expect) -> Result<(), FileError> {
     let mut options = OpenOptions::new();
     options.write(true).follow(FollowSymlinks::No).nonblock(true);
     let mut file = spot.dir.open_with(spot.name, &options).map_err(|e| spot.fail(e))?;
@@ -244,7 +244,7 @@ impl<'a> Temp<'a> {
         Ok(Self { dir, name, file, moved: false })
     }
 
-    /// Whether moving this over a file would leave its owner and group as they are.
+    /// True if moving this over a file would leave its owner and group as they are.
     #[cfg(unix)]
     fn has_owner_of(&self, found: &Metadata) -> io::Result<bool> {
         use cap_std::fs::MetadataExt as _;

@@ -5,21 +5,14 @@
 //! is coarse is reduced to the difference of its texts: taken together with an edit of ours, a text that was sorted or
 //! reversed has no difference in which the edit could be found again.
 
-use super::{COARSE_LINES, Changed, Document, Step, settle};
-use crate::log::{Delta, Origin};
+use super::{COARSE_LINES, Document, NotificationEffect, Step, settle};
+use crate::log::{LogDelta, Origin};
 use crate::proof::{Expected, Settled, Sighting, carry};
-use crate::said::as_sent;
 use ropewalk_text::{ChangeSet, Coordinates, Text, coarse_diff, diff, refine, without_islands};
-
-/// At least so many content changes are looked at as what an edit of ours may have come in.
-const RUN: usize = 16;
-
-/// The most bytes of text whose differences are made to find one edit in one notification.
-const MOST_DIFFED: usize = 64 << 20;
 
 /// One content change, made in the text.
 #[derive(Clone)]
-pub(super) struct Told {
+pub(super) struct ToldChange {
     pub(super) set: ChangeSet,
     pub(super) after: Text,
     /// How many bytes it replaced.
@@ -30,20 +23,9 @@ pub(super) struct Told {
     pub(super) whole: bool,
 }
 
-/// An edit of ours among the steps `from..to`, counted from those that are left.
-struct Found {
-    /// Which of those expected it is.
-    index: usize,
-    from: usize,
-    to: usize,
-    /// The edit on the text before `from`. None if it was made as it was sent, in a text in which its place was gone
-    /// or elsewhere.
-    edit: Option<ChangeSet>,
-}
-
 /// How much some steps replace together.
 #[derive(Default)]
-struct Extent {
+pub(super) struct Extent {
     steps: usize,
     deleted: usize,
     lines: usize,
@@ -51,13 +33,13 @@ struct Extent {
 }
 
 impl Extent {
-    fn of(steps: &[Told]) -> Self {
+    fn of(steps: &[ToldChange]) -> Self {
         let mut extent = Self::default();
         steps.iter().for_each(|step| extent.add(step));
         extent
     }
 
-    fn add(&mut self, step: &Told) {
+    pub(super) fn add(&mut self, step: &ToldChange) {
         self.steps += 1;
         self.deleted += step.deleted;
         self.lines += step.deleted_lines;
@@ -66,7 +48,7 @@ impl Extent {
 
     /// True if so much is deleted that only the difference of the texts says what it was: a formatter, a reload, a
     /// filter.
-    fn is_coarse(&self, before: &Text) -> bool {
+    pub(super) fn is_coarse(&self, before: &Text) -> bool {
         let Self { steps, deleted, lines, whole } = *self;
         // A filter inserts all that is new first, and then deletes all that is old, however little that is.
         let anew = steps > 1 && deleted > 0 && deleted >= before.len();
@@ -84,12 +66,19 @@ impl Document {
     pub(super) fn take_in(
         &mut self,
         before: Text,
-        steps: &[Told],
+        steps: &[ToldChange],
         (coordinates, checks_versions): (Coordinates, bool),
-        out: &mut Changed,
+        out: &mut NotificationEffect,
     ) {
         let (mut before, mut rest) = (before, steps);
-        while let Some(found) = self.find(&before, rest, coordinates, checks_versions) {
+        loop {
+            let Some(found) = self.find(&before, rest, coordinates, checks_versions) else {
+                match self.take_part(&before, rest, checks_versions, out) {
+                    Some(taken) => (before, rest) = taken,
+                    None => break,
+                }
+                continue;
+            };
             let expected = self.expected.remove(found.index);
             let (run, others) = rest.split_at(found.to);
             let (users, ours) = run.split_at(found.from);
@@ -117,28 +106,15 @@ impl Document {
         self.users(&before, rest, checks_versions, out);
     }
 
-    /// The first of the steps that are exactly an edit of ours.
-    fn find(
-        &self,
-        before: &Text,
-        steps: &[Told],
-        coordinates: Coordinates,
-        checks_versions: bool,
-    ) -> Option<Found> {
-        let possible = |(_, expected): &(usize, &Expected)| {
-            expected.edit.before_len() == before.len()
-                && (!checks_versions || !expected.passed_over)
-        };
-        let found = self.expected.iter().enumerate().filter(possible).filter_map(|(index, one)| {
-            let (from, to, edit) = find_one(one, before, steps, coordinates)?;
-            Some(Found { index, from, to, edit })
-        });
-        found.min_by_key(|found| (found.from, found.index))
-    }
-
     /// The user's steps, coarse ones as one. From the first that puts an edit of ours in doubt, the rest is judged as
     /// one too: what it destroyed may have come back.
-    fn users(&mut self, before: &Text, steps: &[Told], checks_versions: bool, out: &mut Changed) {
+    pub(super) fn users(
+        &mut self,
+        before: &Text,
+        steps: &[ToldChange],
+        checks_versions: bool,
+        out: &mut NotificationEffect,
+    ) {
         let coarse = Extent::of(steps).is_coarse(before);
         let in_doubt = |seen: &Sighting| matches!(seen, Sighting::Overtaken | Sighting::Gone);
         let (mut before, mut rest) = (before.clone(), steps);
@@ -152,7 +128,10 @@ impl Document {
             before = one.after.clone();
             rest = others;
         }
-        let whole = |last: &Told| Told { set: coarse_diff(&before, &last.after), ..last.clone() };
+        let whole = |last: &ToldChange| ToldChange {
+            set: coarse_diff(&before, &last.after),
+            ..last.clone()
+        };
         let Some(last) = rest.last() else { return };
         let one = if coarse || rest.len() > 1 { whole(last) } else { last.clone() };
         let seen = self.sightings(&before, &one.set, &one.after, checks_versions);
@@ -165,9 +144,9 @@ impl Document {
         &mut self,
         seen: Vec<Sighting>,
         before: &Text,
-        steps: &[Told],
+        steps: &[ToldChange],
         checks_versions: bool,
-        out: &mut Changed,
+        out: &mut NotificationEffect,
     ) {
         let Some(last) = steps.last() else { return };
         let (seen, steps) = self.as_told(seen, before, steps);
@@ -188,7 +167,7 @@ impl Document {
         &self,
         seen: Vec<Sighting>,
         before: &Text,
-        steps: &[Told],
+        steps: &[ToldChange],
     ) -> (Vec<Sighting>, Vec<(ChangeSet, Text)>) {
         let (sets, texts): (Vec<ChangeSet>, Vec<Text>) =
             steps.iter().map(|step| (step.set.clone(), step.after.clone())).unzip();
@@ -208,7 +187,8 @@ impl Document {
         (by_each, sets.into_iter().zip(texts).collect())
     }
 
-    /// What was seen of each edit under way, with its place after these steps if it has one.
+    /// Moves the sighting of each edit under way over these steps. One that loses its place counts
+    /// as overtaken.
     fn places(&self, seen: &[Sighting], steps: &[ChangeSet]) -> Vec<Sighting> {
         let place =
             |edit: &ChangeSet| steps.iter().try_fold(edit.clone(), |edit, step| over(&edit, step));
@@ -221,7 +201,7 @@ impl Document {
         self.expected.iter().zip(seen).map(one).collect()
     }
 
-    /// What a step says of each edit under way.
+    /// Compares one step with each edit under way.
     fn sightings(
         &self,
         before: &Text,
@@ -244,7 +224,9 @@ impl Document {
         for (mut expected, seen) in self.expected.drain(..).zip(sightings) {
             match seen {
                 Sighting::Made(own) if made.is_none() => made = Some((expected, own)),
-                Sighting::Overtaken if checks_versions && !expected.unconfirmed => {
+                Sighting::Overtaken
+                    if checks_versions && !expected.unconfirmed && !expected.in_parts =>
+                {
                     match expected.answer.is_none() && self.first.1.contains(&expected.id) {
                         true => self.overtaken.push(expected),
                         false => settle(expected.waiter, Settled::Skipped),
@@ -265,7 +247,13 @@ impl Document {
     }
 
     /// Carries the other edits under way over a step that is one of ours.
-    fn follow(&mut self, before: &Text, set: &ChangeSet, after: &Text, checks_versions: bool) {
+    pub(super) fn follow(
+        &mut self,
+        before: &Text,
+        set: &ChangeSet,
+        after: &Text,
+        checks_versions: bool,
+    ) {
         let sightings = self.sightings(before, set, after, checks_versions);
         // The step is one edit, not two.
         let not_made = |seen| if matches!(seen, Sighting::Made(_)) { Sighting::Gone } else { seen };
@@ -280,7 +268,7 @@ impl Document {
         own: ChangeSet,
         before: &Text,
         after: &Text,
-        out: &mut Changed,
+        out: &mut NotificationEffect,
     ) {
         let ours = expected.edit.apply(before).unwrap_or_else(|_| after.clone());
         self.record(Origin::Publish(expected.id), expected.edit, before, &ours, out);
@@ -294,14 +282,14 @@ impl Document {
         change: ChangeSet,
         before: &Text,
         after: &Text,
-        out: &mut Changed,
+        out: &mut NotificationEffect,
     ) {
         if origin == Origin::User && change.is_empty() {
             return;
         }
         let before = (!change.only_inserts()).then(|| before.clone());
         out.steps.push(Step { origin, change: change.clone(), before, after: after.clone() });
-        self.log.push(Delta { change, origin });
+        self.log.push(LogDelta { change, origin });
     }
 
     /// After a whole notification: what was not in it, although it should have been, was skipped.
@@ -318,6 +306,8 @@ impl Document {
         while let Some(expected) = self.expected.get(index) {
             let skipped = match expected.answer {
                 Some(false) => true,
+                // A client that is at it tells of each place when it comes to it.
+                Some(true) if expected.in_parts && !expected.unconfirmed => false,
                 Some(true) => expected.passed_over && trusts_versions,
                 None => false,
             };
@@ -331,58 +321,8 @@ impl Document {
     }
 }
 
-/// Where the steps are exactly this edit: from which to which, and the edit on the text before them unless it was made
-/// as it was sent. O(steps + n).
-fn find_one(
-    expected: &Expected,
-    before: &Text,
-    steps: &[Told],
-    coordinates: Coordinates,
-) -> Option<(usize, usize, Option<ChangeSet>)> {
-    let grows = |at: &Text, after: &Text| {
-        at.len() + expected.edit.after_len() == after.len() + before.len()
-    };
-    let longest = expected.edit.changes().len().max(RUN);
-    let (basis, sent) = &expected.sent;
-    let mut mapped = Some(expected.edit.clone());
-    let mut at = before;
-    let (mut users, mut diffed) = (Extent::default(), 0_usize);
-    for (from, step) in steps.iter().enumerate() {
-        let window = steps.get(from..).unwrap_or_default();
-        let window = window.get(..longest).unwrap_or(window);
-        let run = |edit: &ChangeSet| {
-            let made = edit.apply(at).ok()?;
-            window.iter().position(|step| step.after == made).map(|last| from + last + 1)
-        };
-        if window.iter().any(|step| grows(at, &step.after)) {
-            let here = match diffed < MOST_DIFFED && users.is_coarse(before) {
-                true => {
-                    diffed = diffed.saturating_add(at.len());
-                    over(&expected.edit, &diff(before, at))
-                }
-                false => mapped.clone(),
-            };
-            if let Some(edit) = &here
-                && let Some(to) = run(edit)
-            {
-                return Some((from, to, here));
-            }
-            // Text that it replaces elsewhere than where it stands now may be other text that reads the same.
-            if (here.is_none() || sent.only_inserts())
-                && let Some(to) = as_sent(sent, basis, at, coordinates).and_then(|edit| run(&edit))
-            {
-                return Some((from, to, None));
-            }
-        }
-        mapped = mapped.and_then(|edit| over(&edit, &refine(&step.set, at)));
-        users.add(step);
-        at = &step.after;
-    }
-    None
-}
-
 /// The edit over what the user did, if all of it has its place still.
-fn over(edit: &ChangeSet, users: &ChangeSet) -> Option<ChangeSet> {
+pub(super) fn over(edit: &ChangeSet, users: &ChangeSet) -> Option<ChangeSet> {
     match carry(edit, users)? {
         Sighting::NotYet(edit) => Some(edit),
         _ => None,

@@ -1,15 +1,16 @@
-//! What is pending grows and shrinks: calls add to it, and the user takes out of it. The user's text stays where it is.
+//! Growing and shrinking of pending work: calls add to it, and the user takes out of it. The user's
+//! text stays where it is.
 
 use super::blank::upon;
-use super::{Base, Entry, FileChange, HunkIds, Maker, Mark, SetAside, is_blank, kin};
+use super::{Base, Conflict, Entry, FileChange, HunkIdSource, Maker, Mark, is_blank, kin};
 use crate::HunkId;
-use crate::log::{Cursor, Delta, Origin};
+use crate::log::{Cursor, LogDelta, Origin};
 use ropewalk_text::{Change, ChangeSet, Text, coarse_diff, refine};
 use std::ops::Range;
 
 /// The outcome of [`Entry::merge`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Merged {
+pub struct EntryMerge {
     /// The pending changes that the call made or added to.
     pub hunks: Vec<HunkId>,
     /// How many of its changes had lost their place.
@@ -26,8 +27,8 @@ impl Entry {
         seen: &Text,
         since: Option<&Cursor>,
         mark: &Mark,
-        ids: &mut HunkIds,
-    ) -> Merged {
+        ids: &mut HunkIdSource,
+    ) -> EntryMerge {
         if is_blank(seen) && self.text != *seen {
             return self.merge_made(change, seen, mark, ids);
         }
@@ -37,7 +38,7 @@ impl Entry {
         };
         let all = change.changes().len();
         let Some((mut moved, lost)) = over(change, &steps) else {
-            return Merged { hunks: Vec::new(), conflicts: all };
+            return EntryMerge { hunks: Vec::new(), conflicts: all };
         };
         let mut conflicts = lost.len();
         if let (false, Ok(after)) = (lost.is_empty(), change.apply(seen)) {
@@ -53,7 +54,7 @@ impl Entry {
         }
         let change = moved;
         let hunks = self.add(&change, mark, ids);
-        Merged { hunks, conflicts }
+        EntryMerge { hunks, conflicts }
     }
 
     /// The same for a change that makes all of a text, which there was none of, and is something now.
@@ -62,19 +63,19 @@ impl Entry {
         change: &ChangeSet,
         seen: &Text,
         mark: &Mark,
-        ids: &mut HunkIds,
-    ) -> Merged {
+        ids: &mut HunkIdSource,
+    ) -> EntryMerge {
         let made = change.apply(seen).unwrap_or_default();
         if is_blank(&self.text) {
             let change = upon(&self.text, &made);
-            return Merged { hunks: self.add(&change, mark, ids), conflicts: 0 };
+            return EntryMerge { hunks: self.add(&change, mark, ids), conflicts: 0 };
         }
         let is_made = made.equal_but_line_ends(&self.text);
-        Merged { hunks: Vec::new(), conflicts: usize::from(!is_made) }
+        EntryMerge { hunks: Vec::new(), conflicts: usize::from(!is_made) }
     }
 
     /// Composes a change of the fork's text as it is now onto what is pending.
-    pub fn add(&mut self, change: &ChangeSet, mark: &Mark, ids: &mut HunkIds) -> Vec<HunkId> {
+    pub fn add(&mut self, change: &ChangeSet, mark: &Mark, ids: &mut HunkIdSource) -> Vec<HunkId> {
         let base = self.base.text();
         let (Ok(text), Ok(composed)) = (change.apply(&self.text), self.set.compose(change)) else {
             return Vec::new();
@@ -120,7 +121,7 @@ impl Entry {
             self.set = set;
             self.marks = marks;
             self.text = text;
-            self.log.push(Delta { change: change.clone(), origin: Origin::User });
+            self.log.push(LogDelta { change: change.clone(), origin: Origin::User });
         }
         touched
     }
@@ -138,7 +139,7 @@ impl Entry {
         }
         let Ok(text) = set.apply(&base) else { return false };
         let change = ropewalk_text::diff(&self.text, &text);
-        self.log.push(Delta { change, origin: Origin::User });
+        self.log.push(LogDelta { change, origin: Origin::User });
         self.marks.insert(at, mark);
         self.set = set;
         self.text = text;
@@ -147,7 +148,7 @@ impl Entry {
 
     /// Takes the changes with these ids out of the fork, as if they had never been made. Gives what they
     /// were: their mark, old and new text.
-    pub fn remove(&mut self, which: &[HunkId]) -> Vec<SetAside> {
+    pub fn remove(&mut self, which: &[HunkId]) -> Vec<Conflict> {
         let base = self.base.text();
         let indexes: Vec<usize> = (0..self.marks.len())
             .filter(|index| self.marks.get(*index).is_some_and(|mark| which.contains(&mark.id)))
@@ -176,7 +177,7 @@ impl Entry {
             self.set = set;
             self.marks = marks;
             self.text = text;
-            self.log.push(Delta { change: step, origin: Origin::User });
+            self.log.push(LogDelta { change: step, origin: Origin::User });
         }
     }
 

@@ -1,17 +1,18 @@
 //! Where there is no text, what is pending makes all of it, and so does the user with the first word that they write:
 //! whose comes first nobody can say. So the two are never put together, as they would be between lines.
 
-use super::{Base, Entry, Maker, SetAside};
+use super::{Base, Conflict, Entry, Maker};
 use crate::HunkId;
-use crate::log::{Delta, Origin};
+use crate::log::{LogDelta, Origin};
 use ropewalk_text::{ChangeSet, Text};
 
-/// Whether this is no text: nothing, or the one empty line that some editors show for it.
+/// True if this is no text: nothing, or the one empty line that some editors show for it.
 pub(crate) fn is_blank(text: &Text) -> bool {
     text.len() <= 2 && matches!(&*text.slice(0..text.len()), "" | "\n" | "\r\n" | "\r")
 }
 
-/// What makes `blank` the text `made`, which was made of nothing. The line end of an empty line stays, as the last.
+/// Makes `blank` into `made`, which was made of nothing. The line end of an empty line stays, as
+/// the last.
 pub(super) fn upon(blank: &Text, made: &Text) -> ChangeSet {
     let made = made.to_string();
     let own = match blank.is_empty() {
@@ -27,14 +28,14 @@ pub(super) fn upon(blank: &Text, made: &Text) -> ChangeSet {
 }
 
 impl Entry {
-    /// Whether what is pending makes all of the text.
+    /// True if the pending changes make all of the text.
     pub fn makes_all(&self) -> bool {
         !self.set.is_empty() && is_blank(&self.base.text())
     }
 
     /// Somebody else has made the text `now` where what is pending makes all of it: that is pending no more, and set
     /// aside unless it is the same. What the disk has brought there is none of anybody's making.
-    pub fn give_way(&mut self, now: &Text) -> Vec<SetAside> {
+    pub fn give_way(&mut self, now: &Text) -> Vec<Conflict> {
         if !self.makes_all() || is_blank(now) || self.disk.as_ref() == Some(now) {
             return Vec::new();
         }
@@ -48,7 +49,7 @@ impl Entry {
     }
 
     /// All that is pending in the text is set aside, because of this.
-    pub fn give_way_to(&mut self, now: &str) -> Vec<SetAside> {
+    pub fn give_way_to(&mut self, now: &str) -> Vec<Conflict> {
         if matches!(self.base, Base::Absent) {
             // It was that of the file that is not made.
             self.mode = None;
@@ -61,7 +62,7 @@ impl Entry {
         aside
     }
 
-    fn remove_texts(&mut self) -> Vec<SetAside> {
+    fn remove_texts(&mut self) -> Vec<Conflict> {
         let all: Vec<HunkId> = self.marks.iter().map(|mark| mark.id).collect();
         self.remove(&all)
     }
@@ -71,7 +72,7 @@ impl Entry {
         let set = upon(&now, &self.text);
         if let Ok(text) = set.apply(&now) {
             let change = ropewalk_text::diff(&self.text, &text);
-            self.log.push(Delta { change, origin: Origin::User });
+            self.log.push(LogDelta { change, origin: Origin::User });
             self.text = text;
         }
         self.stand_on(now, set, |_| true);

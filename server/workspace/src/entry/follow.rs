@@ -2,16 +2,16 @@
 //! has changed: it is set aside.
 
 use super::alter::join;
-use super::{Entry, HunkIds, Maker, Mark, SetAside, is_blank, kin, pick};
+use super::{Conflict, Entry, HunkIdSource, Maker, Mark, is_blank, kin, pick};
 use crate::HunkId;
-use crate::log::{Delta, Origin};
+use crate::log::{LogDelta, Origin};
 use ropewalk_text::{Change, ChangeSet, Text, diff, without_islands};
 use std::ops::Range;
 
 impl Entry {
     /// The user's text moved by `theirs`, to `now`: pending changes move with it; those it reaches into are
     /// set aside. Unless `now` is what the disk brought, that is left: it was for the text as it stood.
-    pub fn rebase(&mut self, theirs: &ChangeSet, now: Text) -> Vec<SetAside> {
+    pub fn rebase(&mut self, theirs: &ChangeSet, now: Text) -> Vec<Conflict> {
         if theirs.is_empty() {
             return Vec::new();
         }
@@ -54,7 +54,7 @@ impl Entry {
             self.text = text;
         }
         if let Ok(change) = step {
-            self.log.push(Delta { change, origin: Origin::User });
+            self.log.push(LogDelta { change, origin: Origin::User });
         }
         self.set_base_text(now);
         aside
@@ -62,7 +62,7 @@ impl Entry {
 
     /// The same where only the texts are known: the user's text became `now`. A change of it that is pending too tells by
     /// itself where it is, whatever stands beside it.
-    pub fn rebase_to(&mut self, now: Text) -> Vec<SetAside> {
+    pub fn rebase_to(&mut self, now: Text) -> Vec<Conflict> {
         let was = self.base.text();
         let is_own = |change: &Change| self.set.changes().contains(change);
         let theirs = without_islands(&diff(&was, &now), &was, is_own);
@@ -77,7 +77,7 @@ impl Entry {
         self.stand_on(now, set, |mark| mark.makers != [Maker::Disk]);
     }
 
-    /// Whether nothing is pending but what the disk brought, and none of that is on its way.
+    /// True if nothing is pending but changes from the disk, and none of them is on its way.
     pub fn is_of_disk_alone(&self) -> bool {
         let is_of_disk = |mark: &Mark| mark.makers == [Maker::Disk] && mark.sent.is_none();
         self.file.is_none() && self.mode.is_none() && self.marks.iter().all(is_of_disk)
@@ -85,7 +85,7 @@ impl Entry {
 
     /// Takes out what the disk brought and is not on its way. A call's own change that was made in it or beside it
     /// moves as if the user had taken that text away.
-    pub fn leave_disk(&mut self) -> Vec<SetAside> {
+    pub fn leave_disk(&mut self) -> Vec<Conflict> {
         let of_disk = |mark: &&Mark| mark.makers.contains(&Maker::Disk);
         let is_sent = self.marks.iter().filter(of_disk).any(|mark| mark.sent.is_some());
         let is_joined = |mark: &Mark| mark.makers != [Maker::Disk];
@@ -128,7 +128,7 @@ impl Entry {
 
     /// The same where a call's change was made of the disk's text too: only what the fork has beyond all of that text
     /// is the call's, wherever the two begin and end.
-    fn leave_joined(&mut self, disk: Text) -> Vec<SetAside> {
+    fn leave_joined(&mut self, disk: Text) -> Vec<Conflict> {
         let base = self.base.text();
         let brought = diff(&base, &disk);
         self.landed(disk);
@@ -140,9 +140,9 @@ impl Entry {
 
     /// Takes these changes out, as the user says. What the disk has made of them stays, or what else was made of its text
     /// would stand beside it as soon as the editor has read it.
-    pub fn reject(&mut self, which: &[HunkId], ids: &mut HunkIds) {
+    pub fn reject(&mut self, which: &[HunkId], ids: &mut HunkIdSource) {
         let of_disk = |mark: &Mark| mark.makers.contains(&Maker::Disk) && which.contains(&mark.id);
-        // What is on its way is found again only as it was sent.
+        // A change on its way is found again only as it was sent.
         let is_free = self.marks.iter().all(|mark| mark.sent.is_none());
         let stays = is_free && self.marks.iter().any(of_disk);
         match self.disk.take_if(|_| stays) {
@@ -151,7 +151,7 @@ impl Entry {
         }
     }
 
-    fn reject_on(&mut self, disk: Text, which: &[HunkId], ids: &mut HunkIds) {
+    fn reject_on(&mut self, disk: Text, which: &[HunkId], ids: &mut HunkIdSource) {
         let base = self.base.text();
         let brought = diff(&base, &disk);
         let set = self.beyond(&brought, &disk);

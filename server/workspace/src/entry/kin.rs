@@ -45,8 +45,8 @@ pub(super) fn of(before: &Text, after: &Text, set: &ChangeSet, which: &[usize]) 
     out
 }
 
-/// Whether any letter that is taken out of one is put into the other. Indentation and ASCII punctuation are
-/// everywhere: they tell of no move.
+/// True if any letter that is taken out of one is put into the other. Indentation and ASCII
+/// punctuation are everywhere: they tell of no move.
 fn shares(old: &str, new: &str) -> bool {
     let tells = |char: &char| char.is_alphanumeric() || !char.is_ascii();
     let put: HashSet<char> = new.chars().filter(tells).collect();

@@ -7,15 +7,17 @@
 
 use super::{Fork, MergeReport, Proposal, ProposedChange, base_of};
 use crate::DocId;
+use crate::bundle::{Bundle, BundleGuard, TakeError, take};
+use crate::disk::FileError;
 use crate::entry::{Base, FileChange, Maker};
 use crate::log::DeltaLog;
 use crate::paths::Place;
-use crate::view::{Frozen, FrozenContent, View};
+use crate::view::{ForkedFile, FrozenContent, View};
 use crate::workspace::Workspace;
 use ropewalk_text::decode::FileFormat;
 use ropewalk_text::{ChangeSet, Text, diff, refine_letters};
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// See the module.
 #[derive(Clone, Debug)]
@@ -31,6 +33,66 @@ impl Branch {
     pub fn of(fork: &Fork, turn: u64, maker: Maker) -> Self {
         let start = unheard(fork.clone());
         Self { now: start.clone(), start, turn, maker }
+    }
+
+    /// A branch that has come from one fork to the other.
+    pub fn between(start: &Fork, now: &Fork, turn: u64, maker: Maker) -> Self {
+        Self { start: unheard(start.clone()), now: unheard(now.clone()), turn, maker }
+    }
+
+    /// Takes bundles into what the branch starts from, in this order: own work is what comes after. Blocking.
+    ///
+    /// # Errors
+    /// When one can't be taken in. The branch is as it was.
+    pub fn start_with(
+        &mut self,
+        workspace: &Workspace,
+        bundles: &[(&Bundle, Maker)],
+        guard: BundleGuard<'_>,
+    ) -> Result<(), TakeError> {
+        let start = Mutex::new(self.start.clone());
+        for (bundle, maker) in bundles {
+            take(workspace, &start, bundle, (self.turn, maker), guard)?;
+        }
+        let start = start.into_inner().unwrap_or_else(PoisonError::into_inner);
+        self.follow(workspace, start);
+        Ok(())
+    }
+
+    /// Brings the branch to the user's text as it is now. The report names the files in which own work has lost its
+    /// place. Blocking.
+    pub fn refresh(&mut self, workspace: &Workspace) -> MergeReport {
+        workspace.look_at_disks();
+        let mut start = self.start.clone();
+        start.sync_now(workspace);
+        self.follow(workspace, start)
+    }
+
+    /// The branch's own work as a bundle, and the files that were left out, as they are shown. Blocking.
+    ///
+    /// # Errors
+    /// When a file that it changes can't be read.
+    pub fn bundle(
+        &mut self,
+        workspace: &Workspace,
+        guard: BundleGuard<'_>,
+    ) -> Result<(Bundle, Vec<String>), FileError> {
+        let (view, work) = self.work(workspace);
+        Bundle::of(&view, &work, guard)
+    }
+
+    /// True if both forks stand on the same texts, so that what the user typed is in neither's changes.
+    pub fn is_level(&self) -> bool {
+        let same = |(id, start): (&DocId, &super::ForkFile)| {
+            let now = self.now.files.get(id);
+            now.is_none_or(|now| now.entry.base.text() == start.entry.base.text())
+        };
+        self.start.files.iter().all(same)
+    }
+
+    /// The fork that the branch started from, with what it follows since.
+    pub fn start(&self) -> &Fork {
+        &self.start
     }
 
     /// The fork that the branch's calls see and change. It is never published.
@@ -107,12 +169,12 @@ impl Branch {
     }
 
     /// The name that the branch has given to what stands under a name at its start, if it is another.
-    fn goes_to(&self, id: &DocId, now: &BTreeMap<DocId, Frozen>) -> Option<DocId> {
+    fn goes_to(&self, id: &DocId, now: &BTreeMap<DocId, ForkedFile>) -> Option<DocId> {
         let source = match self.start.files.get(id) {
             Some(file) => base_of(id, &file.entry),
             None => id,
         };
-        let comes_from = |(new, _): &(&DocId, &Frozen)| {
+        let comes_from = |(new, _): &(&DocId, &ForkedFile)| {
             let file = self.now.files.get(*new);
             let change = file.and_then(|file| file.entry.file.as_ref());
             matches!(change, Some((FileChange::Rename { from }, _)) if from == source)
@@ -124,7 +186,7 @@ impl Branch {
     }
 
     /// The file under one in which only the branch has something.
-    fn under(&self, id: &DocId) -> Option<Frozen> {
+    fn under(&self, id: &DocId) -> Option<ForkedFile> {
         let file = self.now.files.get(id)?;
         if base_of(id, &file.entry) != id {
             return None;
@@ -133,7 +195,7 @@ impl Branch {
     }
 
     /// The file under one in which the branch has nothing any more.
-    fn base_in_start(&self, id: &DocId) -> Option<Frozen> {
+    fn base_in_start(&self, id: &DocId) -> Option<ForkedFile> {
         let file = self.start.files.get(id)?;
         Some(frozen_base(id, &file.entry.base, file.place.clone()))
     }
@@ -144,12 +206,12 @@ fn unheard(fork: Fork) -> Fork {
     Fork { session: Arc::default(), ..fork }
 }
 
-fn is_away(files: &BTreeMap<DocId, Frozen>, id: &DocId) -> bool {
+fn is_away(files: &BTreeMap<DocId, ForkedFile>, id: &DocId) -> bool {
     files.get(id).is_some_and(|frozen| frozen.away)
 }
 
 /// A file as it lies under a fork.
-fn frozen_base(id: &DocId, base: &Base, place: Option<Place>) -> Frozen {
+fn frozen_base(id: &DocId, base: &Base, place: Option<Place>) -> ForkedFile {
     let content = match base {
         Base::Buffer { text, .. } => Some(FrozenContent::Text(text.clone(), FileFormat::default())),
         Base::Disk { text, format, .. } => Some(FrozenContent::Text(text.clone(), *format)),
@@ -159,7 +221,7 @@ fn frozen_base(id: &DocId, base: &Base, place: Option<Place>) -> Frozen {
     };
     let over_link = matches!(base, Base::Link { .. });
     let (source, cursor) = (id.clone(), DeltaLog::default().cursor());
-    Frozen { place, content, mode: None, source, away: false, over_link, cursor }
+    ForkedFile { place, content, mode: None, source, away: false, over_link, cursor }
 }
 
 /// The change that makes one content of another. None if nothing is to be done.

@@ -1,4 +1,4 @@
-//! What a reviewer sees of a fork: its pending hunks.
+//! Pending hunks of a fork, as a reviewer sees them.
 
 use super::{ForkFile, Hunk, HunkKind, HunkState, base_of};
 use crate::DocId;
@@ -87,7 +87,7 @@ pub(crate) struct Reviewed(Mutex<Option<Arc<Made>>>);
 #[derive(Debug)]
 struct Made {
     names: (DocId, String, Option<String>),
-    base: Under,
+    base: BasePart,
     text: Text,
     set: ChangeSet,
     marks: Vec<Mark>,
@@ -98,7 +98,7 @@ struct Made {
 
 /// The part of a base that hunks show.
 #[derive(Debug)]
-enum Under {
+enum BasePart {
     Text(Text),
     Link(PathBuf),
     Bytes,
@@ -121,10 +121,10 @@ impl Reviewed {
         let hunks: Arc<[Hunk]> = file_hunks(id, file, left).into();
         let entry = &file.entry;
         let base = match &entry.base {
-            Base::Buffer { text, .. } | Base::Disk { text, .. } => Under::Text(text.clone()),
-            Base::Link { target } => Under::Link(target.clone()),
-            Base::Binary { .. } => Under::Bytes,
-            Base::Absent => Under::Nothing,
+            Base::Buffer { text, .. } | Base::Disk { text, .. } => BasePart::Text(text.clone()),
+            Base::Link { target } => BasePart::Link(target.clone()),
+            Base::Binary { .. } => BasePart::Bytes,
+            Base::Absent => BasePart::Nothing,
         };
         *made = Some(Arc::new(Made {
             names: (id.clone(), file.shown.clone(), left.map(str::to_owned)),
@@ -144,9 +144,11 @@ impl Made {
     fn is_of(&self, id: &DocId, file: &ForkFile, left: Option<&str>) -> bool {
         let (entry, (own, shown, own_left)) = (&file.entry, &self.names);
         let same_base = match (&self.base, &entry.base) {
-            (Under::Text(own), Base::Buffer { text, .. } | Base::Disk { text, .. }) => own == text,
-            (Under::Link(own), Base::Link { target }) => own == target,
-            (Under::Bytes, Base::Binary { .. }) | (Under::Nothing, Base::Absent) => true,
+            (BasePart::Text(own), Base::Buffer { text, .. } | Base::Disk { text, .. }) => {
+                own == text
+            }
+            (BasePart::Link(own), Base::Link { target }) => own == target,
+            (BasePart::Bytes, Base::Binary { .. }) | (BasePart::Nothing, Base::Absent) => true,
             _ => false,
         };
         same_base

@@ -4,7 +4,7 @@
 //! answer holds for the state it was asked in: where that has moved on, it is left out and asked for again.
 
 use super::sync::whole;
-use super::{Fork, ForkFile, SetAside, base_of, is_about_link, place_of};
+use super::{Conflict, Fork, ForkFile, base_of, is_about_link, place_of};
 use crate::DocId;
 use crate::disk::{self, FileError, FileMeta};
 use crate::owner::ForkOwner;
@@ -28,7 +28,7 @@ pub struct Question {
     /// True if the name itself is meant, and not what it leads to.
     link: bool,
     stamp: u64,
-    known: Option<Arc<Look>>,
+    known: Option<Arc<FileOnDisk>>,
     /// True if its content is asked for, and not only its metadata.
     reads: bool,
     /// True if the document in use is asked for, among those that show this file.
@@ -37,7 +37,7 @@ pub struct Question {
 
 /// A file as the disk has it.
 #[derive(Clone, Debug)]
-pub(crate) struct Look {
+pub(crate) struct FileOnDisk {
     /// Where the name leads; None outside the roots.
     pub(crate) place: Option<Place>,
     /// The metadata of a plain file.
@@ -50,12 +50,12 @@ pub(crate) struct Look {
 
 /// The disk's answers to a fork's questions.
 #[derive(Clone, Debug, Default)]
-pub struct Answers(HashMap<DocId, Answer>);
+pub struct Answers(HashMap<DocId, DiskAnswer>);
 
 #[derive(Clone, Debug)]
-struct Answer {
+struct DiskAnswer {
     question: Question,
-    look: Arc<Look>,
+    look: Arc<FileOnDisk>,
     /// True if the file was read.
     has_read: bool,
     /// The document in use, and where it lies.
@@ -64,15 +64,15 @@ struct Answer {
 
 /// Memory of the disk that a file of a fork keeps.
 #[derive(Clone, Debug)]
-pub(crate) struct Seen {
+pub(crate) struct DiskMemory {
     /// Another one for each state that an answer can be about.
     stamp: u64,
-    look: Option<Arc<Look>>,
+    look: Option<Arc<FileOnDisk>>,
     /// True while the file is written without the fork's lock.
     pub(crate) writing: bool,
 }
 
-impl Default for Seen {
+impl Default for DiskMemory {
     fn default() -> Self {
         static STAMPS: AtomicU64 = AtomicU64::new(0);
         let stamp = STAMPS.fetch_add(1, Ordering::Relaxed);
@@ -80,7 +80,7 @@ impl Default for Seen {
     }
 }
 
-impl Seen {
+impl DiskMemory {
     /// Makes void all answers to questions that were asked until now.
     pub(crate) fn outdate(&mut self) {
         *self = Self { look: self.look.take(), writing: self.writing, ..Self::default() };
@@ -89,7 +89,7 @@ impl Seen {
 
 impl Answers {
     /// The look at a file, if it is about the state that the file is in.
-    pub(crate) fn of(&self, id: &DocId, file: &ForkFile) -> Option<Arc<Look>> {
+    pub(crate) fn of(&self, id: &DocId, file: &ForkFile) -> Option<Arc<FileOnDisk>> {
         let answer = self.0.get(id)?;
         let (question, entry) = (&answer.question, &file.entry);
         let is_it = question.stamp == file.seen.stamp
@@ -104,7 +104,7 @@ impl Answers {
     }
 
     /// The look at a file, whatever has become of the file since.
-    pub(crate) fn look(&self, id: &DocId) -> Option<&Arc<Look>> {
+    pub(crate) fn look(&self, id: &DocId) -> Option<&Arc<FileOnDisk>> {
         Some(&self.0.get(id)?.look)
     }
 
@@ -137,13 +137,13 @@ impl Question {
 
     /// The same of a file that is not in the fork yet.
     pub(crate) fn of_new(id: DocId, link: bool) -> Self {
-        let (source, stamp) = (id.clone(), Seen::default().stamp);
+        let (source, stamp) = (id.clone(), DiskMemory::default().stamp);
         Self { id, source, link, stamp, known: None, reads: true, follows: false }
     }
 
-    fn look(&self, roots: &Roots) -> Arc<Look> {
+    fn look(&self, roots: &Roots) -> Arc<FileOnDisk> {
         let place = place_of(roots, &self.source, self.link).and_then(Result::ok);
-        let of = |meta, settled, found| Look { place: place.clone(), meta, settled, found };
+        let of = |meta, settled, found| FileOnDisk { place: place.clone(), meta, settled, found };
         let Some(at) = place.as_ref().filter(|place| !place.is_untitled()) else {
             return Arc::new(of(None, false, None));
         };
@@ -154,8 +154,9 @@ impl Question {
             }
             Err(_) => return Arc::new(of(None, false, read_file(at, roots).ok())),
         };
-        let is_same =
-            |known: &&Arc<Look>| known.settled && known.place == place && known.meta == Some(meta);
+        let is_same = |known: &&Arc<FileOnDisk>| {
+            known.settled && known.place == place && known.meta == Some(meta)
+        };
         if let Some(known) = self.known.as_ref().filter(is_same) {
             return known.clone();
         }
@@ -177,7 +178,7 @@ impl Workspace {
             let identity = look.meta.map(|meta| meta.identity);
             let in_use = question.follows.then(|| self.in_use(&question.id, identity)).flatten();
             let in_use = in_use.map(|used| (used.clone(), self.place(&used)));
-            (question.id.clone(), Answer { question, look, has_read, in_use })
+            (question.id.clone(), DiskAnswer { question, look, has_read, in_use })
         };
         Answers(questions.into_iter().map(answer).collect())
     }
@@ -209,7 +210,7 @@ impl Fork {
     }
 
     /// Looks at the disk and brings the fork to now, where nobody else uses it. Blocking.
-    pub fn sync_now(&mut self, workspace: &Workspace) -> Vec<(String, SetAside)> {
+    pub fn sync_now(&mut self, workspace: &Workspace) -> Vec<(String, Conflict)> {
         let answers = workspace.answer(self.questions(workspace));
         self.sync(workspace, &answers)
     }
@@ -217,7 +218,7 @@ impl Fork {
 
 impl ForkFile {
     /// Notes what the disk has said.
-    pub(crate) fn note_look(&mut self, look: Arc<Look>) {
+    pub(crate) fn note_look(&mut self, look: Arc<FileOnDisk>) {
         self.seen.outdate();
         self.seen.look = Some(look);
     }
@@ -233,7 +234,7 @@ impl ForkFile {
 pub fn synced<T>(
     workspace: &Workspace,
     fork: &dyn ForkOwner,
-    then: impl FnOnce(&mut Fork, Vec<(String, SetAside)>) -> T,
+    then: impl FnOnce(&mut Fork, Vec<(String, Conflict)>) -> T,
 ) -> T {
     synced_by(workspace, || fork.lock(), |fork| fork, |fork, aside| then(fork, aside))
 }
@@ -243,7 +244,7 @@ pub fn synced_by<L, T>(
     workspace: &Workspace,
     lock: impl Fn() -> L,
     fork_of: impl Fn(&mut L) -> &mut Fork,
-    then: impl FnOnce(&mut L, Vec<(String, SetAside)>) -> T,
+    then: impl FnOnce(&mut L, Vec<(String, Conflict)>) -> T,
 ) -> T {
     let mut questions = fork_of(&mut lock()).questions(workspace);
     let mut aside = Vec::new();

@@ -4,6 +4,7 @@ mod ahead;
 mod names;
 
 use super::{Fork, ForkFile, MergeReport, Proposal, ProposedChange, base_of};
+use crate::conversation::is_conversation;
 use crate::disk::{FileError, FileKind};
 use crate::entry::{Base, Entry, FileChange, Maker, Mark};
 use crate::log::Cursor;
@@ -13,7 +14,7 @@ use crate::repository::Repositories;
 use crate::view::{DiskFile, FileState, FrozenContent, View};
 use crate::workspace::Workspace;
 use crate::{ContentHash, DocId};
-use ahead::Ahead;
+use ahead::MergeAnswers;
 use ropewalk_text::decode::{FileFormat, encode};
 use ropewalk_text::{Text, diff, refine};
 use std::collections::HashSet;
@@ -28,18 +29,54 @@ pub fn merge(
     workspace: &Workspace,
     fork: &dyn ForkOwner,
     view: &View,
-    (turn, maker): (u64, &Maker),
+    by: (u64, &Maker),
     proposals: Vec<Proposal>,
 ) -> MergeReport {
+    looked(workspace, fork, view, proposals, |fork, ahead, proposals| {
+        fork.merge_looked(workspace, view, by, proposals, ahead)
+    })
+}
+
+/// The same of all proposals or none: they are merged into a copy first. The error is the report of that. The fork stays
+/// on the texts that it was synced with last.
+pub(crate) fn merge_all(
+    workspace: &Workspace,
+    fork: &dyn ForkOwner,
+    view: &View,
+    by: (u64, &Maker),
+    proposals: Vec<Proposal>,
+) -> Result<MergeReport, MergeReport> {
+    looked(workspace, fork, view, proposals, |fork, ahead, proposals| {
+        // Nobody is told of what happens to a copy.
+        let session = std::mem::take(&mut fork.session);
+        let mut copy = fork.clone();
+        let report = copy.merge_looked(workspace, view, by, proposals, ahead);
+        let is_whole = report.is_whole();
+        if is_whole {
+            *fork = copy;
+        }
+        fork.session = session;
+        if is_whole { Ok(report) } else { Err(report) }
+    })
+}
+
+/// Looks at all that a merge asks of the disk, and does something with the locked fork then.
+fn looked<T>(
+    workspace: &Workspace,
+    fork: &dyn ForkOwner,
+    view: &View,
+    proposals: Vec<Proposal>,
+    then: impl FnOnce(&mut Fork, MergeAnswers, Vec<Proposal>) -> T,
+) -> T {
     let docs = ahead::docs_of(view, &proposals);
     let mut rounds = 1;
     loop {
         let asked = fork.lock().ask_merge(workspace, docs.clone());
         let ahead = asked.answer(workspace, view, &proposals);
         let mut fork = fork.lock();
-        // What was published meanwhile may have been looked at before it was written.
+        // A file published meanwhile may have been looked at before it was written.
         if fork.has_same(&ahead) || rounds == ROUNDS {
-            return fork.merge_looked(workspace, view, (turn, maker), proposals, ahead);
+            return then(&mut fork, ahead, proposals);
         }
         rounds += 1;
     }
@@ -70,12 +107,12 @@ impl Fork {
         view: &View,
         (turn, maker): (u64, &Maker),
         proposals: Vec<Proposal>,
-        mut ahead: Ahead,
+        mut ahead: MergeAnswers,
     ) -> MergeReport {
         let mut report = MergeReport::default();
         let mut repositories = std::mem::take(&mut ahead.repositories);
         let (mut refused, mut taken) = (HashSet::new(), HashSet::new());
-        // What goes because its content stands elsewhere goes only once that is taken in.
+        // A file that goes because its content stands elsewhere goes only once that is taken in.
         let is_over =
             |proposal: &Proposal| matches!(proposal.change, ProposedChange::MoveOver { .. });
         let (over, first): (Vec<_>, Vec<_>) = proposals.into_iter().partition(is_over);
@@ -91,6 +128,11 @@ impl Fork {
                 continue;
             }
             let places = || [Some(&place), to.as_ref()].into_iter().flatten();
+            if let Some(own) = places().find(|place| is_conversation(&place.path)) {
+                report.refused.push(FileError::OfConversation { path: own.shown.clone() });
+                refused.insert(place.path.clone());
+                continue;
+            }
             if let Some(own) = places().find(|place| repositories.own(place)) {
                 report.refused.push(FileError::OfGit { path: own.shown.clone() });
                 refused.insert(place.path.clone());
@@ -115,7 +157,7 @@ impl Fork {
         report
     }
 
-    /// What the fork's files make of folders, as git sees them.
+    /// Git repositories that the fork's files would make of folders.
     pub(super) fn repositories(&self) -> Repositories {
         let mut known = Repositories::default();
         let gone = |file: &&ForkFile| {
@@ -136,17 +178,17 @@ struct Merging<'a> {
     /// The mark of what it makes.
     mark: Mark,
     report: &'a mut MergeReport,
-    ahead: &'a Ahead,
+    ahead: &'a MergeAnswers,
 }
 
 /// All that a file holds.
-enum Whole {
+enum WholeContent {
     Text(Text, FileFormat),
     Bytes(Arc<[u8]>),
     Link(PathBuf),
 }
 
-/// What a view had of a file, and since when.
+/// Text that a view had of a file, and its place in the document's log.
 struct SeenFile {
     text: Text,
     /// False if the view had no text there.
@@ -199,7 +241,7 @@ impl Merging<'_> {
         let shown = file.shown.clone();
         let lost = match &change {
             _ if !is_of_name(&change) => false,
-            // What is open under a name that leads to it, or under another of its names.
+            // A file that is open under a name that leads to it, or under another of its names.
             _ if file.place.as_ref().is_none_or(|own| own.path != place.path) => true,
             ProposedChange::Rename { .. } => false,
             _ => {
@@ -257,8 +299,8 @@ impl Merging<'_> {
                 self.fork.note_move(&place.doc(), &to.doc());
                 Ok(())
             }
-            ProposedChange::Binary(bytes) => self.put(id, Whole::Bytes(bytes)),
-            ProposedChange::Link(target) => self.put(id, Whole::Link(target)),
+            ProposedChange::Binary(bytes) => self.put(id, WholeContent::Bytes(bytes)),
+            ProposedChange::Link(target) => self.put(id, WholeContent::Link(target)),
             ProposedChange::Mode(mode) => {
                 // A link has none of its own.
                 if !super::is_link(&file.entry) {
@@ -297,7 +339,7 @@ impl Merging<'_> {
         let is_text = matches!(file.entry.base, Base::Buffer { .. } | Base::Disk { .. });
         if replaces || (text.is_empty() && !is_text) {
             let format = own_format(&file.entry).unwrap_or_default();
-            return self.put(id, Whole::Text(text, format));
+            return self.put(id, WholeContent::Text(text, format));
         }
         let (seen_at, ids) = (seen.cursor.as_ref(), &mut self.fork.ids);
         let set = diff(&seen.text, &text);
@@ -308,21 +350,24 @@ impl Merging<'_> {
     }
 
     /// Puts all that a file is to hold in the place of what is pending in it.
-    fn put(&mut self, id: &DocId, whole: Whole) -> Result<(), FileError> {
+    fn put(&mut self, id: &DocId, whole: WholeContent) -> Result<(), FileError> {
         self.leave_old_name(id)?;
         let mark = self.mark.clone();
         let Some(file) = self.fork.files.get_mut(id) else { return Ok(()) };
         let entry = &mut file.entry;
         let whole = match whole {
             // As a text it would be written in the encoding of what is there.
-            Whole::Text(text, format) if own_format(entry).is_some_and(|own| own != format) => {
-                encode(&text, format)
-                    .map_or(Whole::Text(text, format), |bytes| Whole::Bytes(bytes.into()))
+            WholeContent::Text(text, format)
+                if own_format(entry).is_some_and(|own| own != format) =>
+            {
+                encode(&text, format).map_or(WholeContent::Text(text, format), |bytes| {
+                    WholeContent::Bytes(bytes.into())
+                })
             }
             whole => whole,
         };
         match whole {
-            Whole::Text(text, _) => {
+            WholeContent::Text(text, _) => {
                 if entry.file.take().is_some() {
                     entry.disk = None;
                 }
@@ -335,11 +380,11 @@ impl Merging<'_> {
                     entry.replace(FileChange::Binary(Arc::from([])), mark);
                 }
             }
-            Whole::Bytes(bytes) => {
+            WholeContent::Bytes(bytes) => {
                 self.report.hunks.push(mark.id);
                 entry.replace(FileChange::Binary(bytes), mark);
             }
-            Whole::Link(target) => {
+            WholeContent::Link(target) => {
                 let there = matches!(&entry.base, Base::Link { target: now } if *now == target);
                 self.report.hunks.push(mark.id);
                 entry.replace(FileChange::Link(target), mark);
@@ -355,7 +400,7 @@ impl Merging<'_> {
     fn ensure(&mut self, id: &DocId, place: &Place) -> Result<SeenFile, FileError> {
         let view = self.view;
         let is_here = self.fork.files.contains_key(id);
-        // What the view had is told by the view alone: the entry may be another by now, or gone because all of
+        // The view's text is told by the view alone: the entry may be another by now, or gone because all of
         // it was published.
         let seen = match view.entries().get(id) {
             Some(frozen) => {
@@ -409,7 +454,7 @@ impl Merging<'_> {
     }
 }
 
-/// Whether it is about the name as a whole, whatever the file holds.
+/// True if the change is about the name as a whole, whatever the file holds.
 fn is_of_name(change: &ProposedChange) -> bool {
     match change {
         ProposedChange::Delete
@@ -438,8 +483,8 @@ fn own_format(entry: &Entry) -> Option<FileFormat> {
     }
 }
 
-/// Whether the disk has a folder under the name, or something else than a folder above it: a call may take that away
-/// in the same breath. If it stays, publishing says so.
+/// True if the disk has a folder under the name, or something else than a folder above it. A call
+/// may take that away in the same breath; if it stays, publishing says so.
 fn is_no_file(error: &FileError) -> bool {
     match error {
         FileError::BecameLink { .. } | FileError::ThroughFile { .. } => true,
@@ -449,7 +494,12 @@ fn is_no_file(error: &FileError) -> bool {
 }
 
 impl MergeReport {
-    fn take(&mut self, merged: crate::entry::Merged, shown: &str) {
+    /// True if nothing was left out.
+    fn is_whole(&self) -> bool {
+        self.conflicts.is_empty() && self.refused.is_empty() && self.stays.is_empty()
+    }
+
+    fn take(&mut self, merged: crate::entry::EntryMerge, shown: &str) {
         self.hunks.extend(merged.hunks);
         if merged.conflicts > 0 {
             self.conflict(shown);

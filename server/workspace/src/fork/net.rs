@@ -28,14 +28,14 @@ pub(crate) struct NetChange {
 #[derive(Debug)]
 pub(crate) struct Side {
     pub(crate) place: Place,
-    pub(crate) content: Content,
+    pub(crate) content: NetContent,
     /// Permission bits, such as `0o755`; those of a link mean nothing.
     pub(crate) mode: u32,
 }
 
 /// All that stands under a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Content {
+pub(crate) enum NetContent {
     File(Arc<[u8]>),
     /// The target of a link.
     Link(Arc<[u8]>),
@@ -77,7 +77,8 @@ impl Fork {
         let mode = entry.mode.as_ref().map(|(mode, _)| *mode);
         let side = |content, place, mode| Side { place, content, mode };
         // A file in the place of a link is a new one.
-        let is_kept = matches!((&old, &new), (Some(Content::File(_)), Some(Content::File(_))));
+        let is_kept =
+            matches!((&old, &new), (Some(NetContent::File(_)), Some(NetContent::File(_))));
         let after = mode.unwrap_or(if is_kept { before } else { USUAL_MODE });
         Ok(NetChange {
             old: old.map(|content| side(content, source, before)),
@@ -87,41 +88,41 @@ impl Fork {
     }
 }
 
-/// What the user has.
+/// Reads the user's content of a file: the buffer's or the disk's.
 fn content_before(
     workspace: &Workspace,
     place: &Place,
     base: &Base,
-) -> Result<Option<Content>, String> {
+) -> Result<Option<NetContent>, String> {
     Ok(match base {
         Base::Absent => None,
-        Base::Link { target } => Some(Content::Link(target_bytes(target))),
-        Base::Disk { text, format, .. } => Some(Content::File(encoded(text, *format)?)),
-        Base::Buffer { text, .. } => Some(Content::File(encoded(text, FileFormat::default())?)),
+        Base::Link { target } => Some(NetContent::Link(target_bytes(target))),
+        Base::Disk { text, format, .. } => Some(NetContent::File(encoded(text, *format)?)),
+        Base::Buffer { text, .. } => Some(NetContent::File(encoded(text, FileFormat::default())?)),
         Base::Binary { hash } => {
             let read = disk::read(&workspace.roots(), place, LARGEST_FILE);
             let bytes = read.map_err(|error| error.to_string())?.bytes;
             if ContentHash::of(&bytes) != *hash {
                 return Err("it has changed on the disk meanwhile".to_owned());
             }
-            Some(Content::File(bytes.into()))
+            Some(NetContent::File(bytes.into()))
         }
     })
 }
 
-/// What would be there if all were accepted; `old` is what the user has.
-fn content_after(entry: &Entry, old: Option<&Content>) -> Result<Option<Content>, String> {
+/// Content that would be there if all were accepted; `old` is the user's.
+fn content_after(entry: &Entry, old: Option<&NetContent>) -> Result<Option<NetContent>, String> {
     let format = match &entry.base {
         Base::Disk { format, .. } => *format,
         _ => FileFormat::default(),
     };
     Ok(match &entry.file {
         Some((FileChange::Delete | FileChange::Away, _)) => None,
-        Some((FileChange::Binary(bytes), _)) => Some(Content::File(bytes.clone())),
-        Some((FileChange::Link(target), _)) => Some(Content::Link(target_bytes(target))),
+        Some((FileChange::Binary(bytes), _)) => Some(NetContent::File(bytes.clone())),
+        Some((FileChange::Link(target), _)) => Some(NetContent::Link(target_bytes(target))),
         Some((FileChange::Rename { .. }, _)) | None if entry.set().is_empty() => old.cloned(),
         Some((FileChange::Rename { .. }, _)) | None => {
-            Some(Content::File(encoded(entry.text(), format)?))
+            Some(NetContent::File(encoded(entry.text(), format)?))
         }
     })
 }

@@ -1,8 +1,8 @@
-//! What the user does to pending hunks, beside accepting them: takes them out, or puts their own words in their
-//! place.
+//! Review of pending hunks, beside accepting them: the user takes them out, or puts words of their
+//! own in their place.
 
 use super::hunks::lines_after;
-use super::{Fork, Hunk, HunkKind, HunkState, Selection, base_of};
+use super::{Fork, Hunk, HunkKind, HunkSelection, HunkState, base_of};
 use crate::document::Document;
 use crate::entry::{Base, FileChange, Maker, Mark};
 use crate::note::Note;
@@ -18,7 +18,7 @@ impl Fork {
     pub fn reject(
         &mut self,
         workspace: &Workspace,
-        selection: &Selection,
+        selection: &HunkSelection,
         reason: Option<&str>,
     ) -> usize {
         let ids: HashSet<HunkId> = self.select(selection).into_iter().collect();
@@ -33,13 +33,26 @@ impl Fork {
             count += 1;
             self.rejected.extend(&hunk.parts);
             gone.extend(hunk.parts.iter().copied());
-            let note = Note::Rejected {
-                file: hunk.file.clone(),
-                old: hunk.old.clone(),
-                new: hunk.new.clone(),
-                reason: reason.map(str::to_owned),
+            // Each maker is told of its own: the members of a team, and this session's model.
+            let is_member = |maker: &Maker| matches!(maker, Maker::Member { .. });
+            let (members, others): (Vec<Maker>, Vec<Maker>) =
+                hunk.makers.iter().cloned().partition(is_member);
+            let tell = |members: Vec<Maker>| {
+                let note = Note::Rejected {
+                    file: hunk.file.clone(),
+                    old: hunk.old.clone(),
+                    new: hunk.new.clone(),
+                    reason: reason.map(str::to_owned),
+                    members,
+                };
+                workspace.tell(Some(self.session.clone()), note);
             };
-            workspace.tell(Some(self.session.clone()), note);
+            if members.is_empty() || !others.is_empty() {
+                tell(Vec::new());
+            }
+            if !members.is_empty() {
+                tell(members);
+            }
         }
         // A rename and the deletion it leaves share one id, so they go together.
         for file in self.files.values_mut().filter(|file| !file.seen.writing) {
@@ -59,8 +72,8 @@ impl Fork {
         count
     }
 
-    /// Whether a part of the hunk is on its way and its echo still waited for. One that was given up can be
-    /// rejected: if it comes after all, it is the user's text.
+    /// True if a part of the hunk is on its way and its echo still waited for. One that was given
+    /// up can be rejected: if it comes after all, it is the user's text.
     fn is_waited_for(&self, workspace: &Workspace, hunk: &Hunk) -> bool {
         let Some(file) = self.files.get(&hunk.doc) else { return false };
         let of_file = |(_, mark): &(FileChange, Mark)| hunk.parts.contains(&mark.id);

@@ -3,11 +3,11 @@
 
 pub(super) mod whole;
 
-use super::{ForkFile, Look};
+use super::{FileOnDisk, ForkFile};
 use crate::document::Document;
-use crate::entry::{Base, Content, Entry, FileChange, HunkIds, Maker, Mark, SetAside};
-use crate::ledger::{Ledger, Published, Stands};
-use crate::log::{Delta, Origin};
+use crate::entry::{Base, ChangeTexts, Conflict, Entry, FileChange, HunkIdSource, Maker, Mark};
+use crate::ledger::{Ledger, Published, TextMatch};
+use crate::log::{LogDelta, Origin};
 use crate::view::DiskFile;
 use crate::workspace::Workspace;
 use crate::{ContentHash, DocId, PublishId};
@@ -23,8 +23,8 @@ pub(crate) fn sync_file(
     session: &Arc<str>,
     source: &DocId,
     file: &mut ForkFile,
-    look: Option<Arc<Look>>,
-) -> Vec<SetAside> {
+    look: Option<Arc<FileOnDisk>>,
+) -> Vec<Conflict> {
     if file.is_under_way() {
         return Vec::new();
     }
@@ -47,7 +47,7 @@ pub(crate) fn sync_file(
         None if by_buffer => file.seen.outdate(),
         None => {}
     }
-    // Those that are pending no more, and were not set aside, have turned up in the user's text.
+    // Hunks that are pending no more, and were not set aside, have turned up in the user's text.
     let back = returned.into_iter().filter(|hunk| {
         !is_pending(&file.entry, hunk, true) && aside.iter().all(|one| one.mark.id != hunk.id)
     });
@@ -57,14 +57,15 @@ pub(crate) fn sync_file(
     aside
 }
 
-/// Whether a hunk that was returned is pending as it was; `sent`: whether on its way counts as pending.
+/// True if a hunk that was returned is pending as it was. With `sent`, one on its way counts as
+/// pending.
 fn is_pending(entry: &Entry, hunk: &Published, sent: bool) -> bool {
-    let own = Content { id: hunk.id, old: hunk.old.clone(), new: hunk.new.clone() };
+    let own = ChangeTexts { id: hunk.id, old: hunk.old.clone(), new: hunk.new.clone() };
     let is_sent = || entry.marks().iter().any(|mark| mark.id == hunk.id && mark.sent.is_some());
     entry.contents(&[hunk.id]).contains(&own) && (sent || !is_sent())
 }
 
-/// What had been returned is in the ledger again.
+/// Puts a returned hunk into the ledger again.
 fn note_back(workspace: &Workspace, session: &Arc<str>, hunk: Published) {
     if session.is_empty() {
         return;
@@ -79,24 +80,24 @@ fn note_back(workspace: &Workspace, session: &Arc<str>, hunk: Published) {
     }
 }
 
-/// What one document's steps have done to a fork.
+/// Effects of one document's steps on a fork.
 #[derive(Default)]
-struct Replayed {
-    aside: Vec<SetAside>,
-    /// What of the fork was published.
+struct ReplayEffects {
+    aside: Vec<Conflict>,
+    /// Changes of the fork that were published.
     fresh: Ledger,
-    /// What of that was undone again.
+    /// Published changes that were undone again.
     undone: Vec<Published>,
 }
 
-impl Replayed {
+impl ReplayEffects {
     /// Tells of it, and gives what was set aside.
     fn tell(
         mut self,
         workspace: &Workspace,
         session: &Arc<str>,
         saved: Option<&Text>,
-    ) -> Vec<SetAside> {
+    ) -> Vec<Conflict> {
         if session.is_empty() {
             return self.aside;
         }
@@ -117,8 +118,8 @@ fn replay(
     source: &DocId,
     file: &mut ForkFile,
     document: &Document,
-) -> Replayed {
-    let mut out = Replayed::default();
+) -> ReplayEffects {
+    let mut out = ReplayEffects::default();
     let entry = &mut file.entry;
     let Base::Buffer { cursor, .. } = &entry.base else { return out };
     if !document.log().knows(cursor) {
@@ -127,7 +128,7 @@ fn replay(
     let cursor = cursor.clone();
     let mut before = entry.base.text();
     let rereads = entry.disk.as_ref().map_or(0, |disk| {
-        let not_ours = |delta: &&Delta| !matches!(delta.origin, Origin::Publish(_));
+        let not_ours = |delta: &&LogDelta| !matches!(delta.origin, Origin::Publish(_));
         steps_to(disk, &before, document.log().since(&cursor).take_while(not_ours))
     });
     for (index, delta) in document.log().since(&cursor).enumerate() {
@@ -148,14 +149,14 @@ fn replay(
         }
         before = after;
     }
-    // What was typed after a change lost its place belongs to what stands there.
+    // Text typed after a change lost its place belongs to the text that stands there.
     out.aside.iter_mut().for_each(|one| one.stands_in(&before));
     out
 }
 
 /// How many of these steps lead from `text` to what the disk has: the editor read it anew, in several places, or after
 /// the user had typed. 0 when they don't.
-fn steps_to<'a>(disk: &Text, text: &Text, steps: impl Iterator<Item = &'a Delta>) -> usize {
+fn steps_to<'a>(disk: &Text, text: &Text, steps: impl Iterator<Item = &'a LogDelta>) -> usize {
     let mut text = text.clone();
     let mut found = 0;
     for (index, delta) in steps.enumerate() {
@@ -176,7 +177,7 @@ pub(crate) fn catch_up(
     session: &Arc<str>,
     source: &DocId,
     file: &mut ForkFile,
-) -> Vec<SetAside> {
+) -> Vec<Conflict> {
     let Base::Buffer { cursor, .. } = &file.entry.base else { return Vec::new() };
     let cursor = cursor.clone();
     let aside = workspace.with_closed(source, &cursor, |document| {
@@ -193,16 +194,17 @@ pub(crate) fn catch_up(
     aside.unwrap_or_default()
 }
 
-/// Whether one of the document's steps since the entry last looked is a pending change, which was sent.
+/// True if one of the document's steps since the entry last looked is a pending change, which was
+/// sent.
 fn has_made(entry: &Entry, document: &Document) -> bool {
     let Base::Buffer { cursor, .. } = &entry.base else { return false };
     let is_sent = |id: PublishId| entry.marks().iter().any(|mark| mark.sent == Some(id));
-    let made = |delta: &Delta| matches!(delta.origin, Origin::Publish(id) if is_sent(id));
+    let made = |delta: &LogDelta| matches!(delta.origin, Origin::Publish(id) if is_sent(id));
     document.log().knows(cursor) && document.log().since(cursor).any(made)
 }
 
-/// Whether a pending change is in the document's text already, or on its way into it and can't be called back: an
-/// editor that checks no versions makes it wherever the text has gone.
+/// True if a pending change is in the document's text already, or on its way and can't be called
+/// back. An editor that checks no versions makes it wherever the text has gone.
 fn is_ours(workspace: &Workspace, entry: &Entry, document: &Document) -> bool {
     let is_sent = |mark: &Mark| mark.sent.is_some_and(|id| document.is_expected(id));
     let is_bound = || !workspace.habits().checks_versions && entry.marks().iter().any(is_sent);
@@ -215,7 +217,7 @@ fn sync_buffer(
     source: &DocId,
     file: &mut ForkFile,
     document: &mut Document,
-) -> Vec<SetAside> {
+) -> Vec<Conflict> {
     melt_returned(workspace, session, file, document.text());
     let mut aside = catch_up(workspace, session, source, file);
     aside.extend(whole::over_buffer(&mut file.entry, document));
@@ -232,7 +234,8 @@ fn sync_buffer(
     entry.base = Base::Buffer { text: now, cursor: document.cursor() };
     aside.extend(replayed.tell(workspace, session, document.last_saved()));
     aside.extend(entry.set_aside_lost(|id| document.is_lost(id) || workspace.is_lost(id)));
-    // What was sent and is expected no more, without having been confirmed, waits for the user again.
+    // A change that was sent and is expected no more, without having been confirmed, waits for the
+    // user again.
     entry.free_unexpected(|id| document.is_expected(id));
     aside
 }
@@ -242,8 +245,8 @@ fn sync_disk(
     session: &Arc<str>,
     source: &DocId,
     file: &mut ForkFile,
-    look: Option<&Look>,
-) -> Vec<SetAside> {
+    look: Option<&FileOnDisk>,
+) -> Vec<Conflict> {
     let entry = &mut file.entry;
     let mut aside = entry.set_aside_lost(|id| workspace.is_lost(id));
     entry.free_unexpected(|_| false);
@@ -254,8 +257,8 @@ fn sync_disk(
     let Some((look, place)) = look.and_then(|look| Some((look, look.place.as_ref()?))) else {
         return aside;
     };
-    // What is to be made is made under its own name: a link above it, which goes first, is not followed. What is to be
-    // renamed stands on the file that it leaves, which may come back.
+    // A new file is made under its own name: a link above it, which goes first, is not followed. A
+    // rename stands on the file that it leaves, which may come back.
     let is_free = matches!(entry.base, Base::Absent)
         && !matches!(entry.file, Some((FileChange::Rename { .. }, _)))
         && file.place.as_ref().is_some_and(|own| own.path != place.path);
@@ -269,7 +272,7 @@ fn sync_disk(
     aside.extend(whole::over_disk(entry, &found));
     aside.extend(whole::made_over_disk(entry, &found));
     if entry.is_whole() {
-        // What it was made of is what is there.
+        // The text that it was made of is there.
         entry.disk = None;
     }
     match found {
@@ -301,14 +304,14 @@ fn sync_disk(
     aside
 }
 
-/// Whether the change is to the bytes with this hash.
+/// True if the change is to the bytes with this hash.
 fn is_of_bytes(change: &FileChange, hash: ContentHash) -> bool {
     matches!(change, FileChange::Binary(bytes) if ContentHash::of(bytes) == hash)
 }
 
 /// A mode that the file has already is pending no more, whoever set it; nor is that of a file that is neither there
 /// nor to be made.
-fn sync_mode(entry: &mut Entry, look: Option<&Look>) {
+fn sync_mode(entry: &mut Entry, look: Option<&FileOnDisk>) {
     entry.drop_stray_mode();
     let Some((mode, _)) = entry.mode.as_ref().filter(|_| !matches!(entry.base, Base::Absent))
     else {
@@ -321,13 +324,13 @@ fn sync_mode(entry: &mut Entry, look: Option<&Look>) {
 }
 
 /// There is no text any more that changes could be made in.
-fn text_gone(entry: &mut Entry) -> Vec<SetAside> {
+fn text_gone(entry: &mut Entry) -> Vec<Conflict> {
     let len = entry.base.text().len();
     entry.rebase(&ChangeSet::single(len, 0..len, ""), Text::default())
 }
 
-/// What was returned too early: its text has turned up in `now`, which a buffer with unsaved text brought. It is
-/// pending no more, and in the ledger again.
+/// Drops from the pending changes one that was returned too early: a buffer with unsaved text has
+/// brought it, in `now`. The ledger has it again.
 fn melt_returned(workspace: &Workspace, session: &Arc<str>, file: &mut ForkFile, now: &Text) {
     if file.returned.is_empty() {
         return;
@@ -339,7 +342,7 @@ fn melt_returned(workspace: &Workspace, session: &Arc<str>, file: &mut ForkFile,
     }
     // One that is on its way to the editor turns up because of that.
     let turned_up = |hunk: &Published| {
-        is_pending(entry, hunk, false) && matches!(Ledger::stands(hunk, now), Stands::New(_))
+        is_pending(entry, hunk, false) && matches!(Ledger::stands(hunk, now), TextMatch::New(_))
     };
     let (back, still): (Vec<_>, Vec<_>) =
         std::mem::take(&mut file.returned).into_iter().partition(turned_up);
@@ -356,8 +359,8 @@ pub(crate) fn follow_disk(
     workspace: &Workspace,
     source: &DocId,
     file: &mut ForkFile,
-    ids: &mut HunkIds,
-) -> Vec<SetAside> {
+    ids: &mut HunkIdSource,
+) -> Vec<Conflict> {
     if file.entry.is_being_renamed() {
         return Vec::new();
     }
@@ -375,7 +378,8 @@ pub(crate) fn follow_disk(
     }
     let aside = file.entry.leave_disk();
     let Some(disk) = moved else { return aside };
-    // What of the disk is on its way is not brought a second time: the echo or the answer comes first.
+    // Changes of the disk that are on their way are not brought a second time: the echo or the
+    // answer comes first.
     if file.entry.marks().iter().any(|mark| mark.makers.contains(&Maker::Disk)) {
         return aside;
     }

@@ -1,6 +1,7 @@
-//! What was published in a file goes with it to another name, and back when that is undone.
+//! Renames in the ledger: published changes go with their file to its other name, and back when
+//! that is undone.
 
-use super::{Found, Ledger, Left, PublishedFile};
+use super::{FileAfter, Ledger, PublishedFile, UndoSpot};
 use crate::{DocId, HunkId};
 use ropewalk_text::Text;
 
@@ -32,7 +33,7 @@ impl Ledger {
     pub(crate) fn anchor(&mut self, doc: &DocId, text: &Text) {
         self.texts.place_of_doc(doc, |hunk| {
             if !hunk.anchored
-                && let Found::At(range) = Self::find(hunk, text)
+                && let UndoSpot::At(range) = Self::find(hunk, text)
             {
                 (hunk.range, hunk.anchored) = (range, true);
             }
@@ -44,7 +45,8 @@ impl Ledger {
 pub fn rename_of(lines: &[PublishedFile], id: HunkId) -> Option<(&PublishedFile, &PublishedFile)> {
     let mut of_it = lines.iter().filter(|line| line.id == id);
     let gone = of_it.clone().find(|line| line.after.is_none() && line.before.is_some())?;
-    let came =
-        |line: &&PublishedFile| line.before.is_none() && matches!(line.after, Some(Left::File(_)));
+    let came = |line: &&PublishedFile| {
+        line.before.is_none() && matches!(line.after, Some(FileAfter::File(_)))
+    };
     Some((gone, of_it.find(came)?))
 }

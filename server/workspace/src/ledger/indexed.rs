@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 /// A line that says what was published of one hunk in one file.
-pub trait Line {
+pub trait LedgerLine {
     /// The session it belongs to.
     fn session(&self) -> &Arc<str>;
     /// The hunk.
@@ -43,7 +43,7 @@ impl<T> Default for Indexed<T> {
     }
 }
 
-impl<T: Line> Indexed<T> {
+impl<T: LedgerLine> Indexed<T> {
     /// All lines, oldest first.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = &T> {
         self.lines.values()
@@ -195,7 +195,7 @@ impl<T: Line> Indexed<T> {
     }
 }
 
-impl<T: Line> Extend<T> for Indexed<T> {
+impl<T: LedgerLine> Extend<T> for Indexed<T> {
     fn extend<I: IntoIterator<Item = T>>(&mut self, lines: I) {
         lines.into_iter().for_each(|line| self.push(line));
     }

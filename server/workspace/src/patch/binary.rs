@@ -75,7 +75,7 @@ mod tests {
     fn ids_and_digits_are_those_of_git() {
         assert_eq!(blob_id(b""), "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391");
         assert_eq!(blob_id(b"hello\n"), "ce013625030ba8dba906f756967f9e9ca394464a");
-        // What git writes for no bytes at all: `HcmV?d00001`.
+        // Git writes this for no bytes at all: `HcmV?d00001`.
         let deflated: [u8; 8] = [0x78, 0x01, 0x03, 0x00, 0x00, 0x00, 0x00, 0x01];
         assert_eq!(deflated.chunks(4).map(base85).collect::<Vec<_>>().concat(), b"cmV?d00001");
         assert_eq!(length_digit(deflated.len()), b'H');

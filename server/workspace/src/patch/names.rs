@@ -4,12 +4,12 @@ use crate::{Place, Roots};
 use std::path::{Path, PathBuf};
 
 /// Gives names to places.
-pub(super) struct Names {
+pub(super) struct PlaceNames {
     /// The top of the repository that the first root is in, else that root itself.
     top: PathBuf,
 }
 
-impl Names {
+impl PlaceNames {
     /// Names as `git apply` takes them in the first root: relative to the top of the repository it is in. Looks at the
     /// disk.
     pub(super) fn of(roots: &Roots) -> Self {

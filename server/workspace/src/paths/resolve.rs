@@ -36,7 +36,7 @@ impl Links {
         self.0.get(path)?.as_deref()
     }
 
-    /// Whether what the disk has at a path is hidden, because a folder above it is none.
+    /// True if the disk's content at a path is hidden, because a folder above it is none.
     pub(crate) fn hide(&self, path: &Path) -> bool {
         !self.0.is_empty() && path.ancestors().skip(1).any(|above| self.0.contains_key(above))
     }
@@ -48,12 +48,12 @@ impl Links {
 }
 
 /// One step still to take.
-enum Step {
+enum PathStep {
     Up,
     Into(OsString),
 }
 
-/// Whether a path or a name in it is longer than can exist.
+/// True if a path or a name in it is longer than can exist.
 pub(super) fn too_long(path: &Path) -> bool {
     path.as_os_str().len() > MAX_PATH
         || path.components().any(|part| part.as_os_str().len() > MAX_NAME)
@@ -71,14 +71,14 @@ pub(super) fn resolve(path: &Path, over: &Links) -> Result<PathBuf, (Trouble, Pa
     put_first(&mut steps, &mut at, path);
     // How many components below `at` are known to be missing.
     let mut missing = 0_usize;
-    // Whether `at` is something that nothing can be in, which matters only if a step follows.
+    // True if `at` is something that nothing can be in, which matters only if a step follows.
     let mut file = false;
 
     while let Some(step) = steps.pop_front() {
         if file {
             return Err((Trouble::ThroughFile, at));
         }
-        let Step::Into(name) = step else {
+        let PathStep::Into(name) = step else {
             // The parent of the file system's root is the root.
             at.pop();
             missing = missing.saturating_sub(1);
@@ -137,8 +137,8 @@ fn target_of(link: &Path, folder: &Path) -> Result<PathBuf, Trouble> {
     std::fs::read_link(link).map_err(|error| trouble(&error))
 }
 
-/// Whether a path, in which there are only names, has no link in it and at least its folder is there. False also where
-/// that can't be said by asking the system once or twice.
+/// True if a path made only of names has no link in it and at least its folder is there. False also
+/// where one or two system calls can't say.
 fn leads_to_itself(path: &Path) -> bool {
     let is_free = || {
         let found = std::fs::symlink_metadata(path);
@@ -147,8 +147,8 @@ fn leads_to_itself(path: &Path) -> bool {
     is_without_links(path) || path.parent().is_some_and(is_without_links) && is_free()
 }
 
-/// Whether something is at an absolute path and no link on the way or at its end, in one question to the system.
-/// False where it can't say.
+/// True if something is at an absolute path and no link on the way or at its end, by one system
+/// call. False where that can't say.
 #[cfg(target_os = "linux")]
 fn is_without_links(path: &Path) -> bool {
     use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat2};
@@ -163,14 +163,14 @@ fn is_without_links(_path: &Path) -> bool {
 }
 
 /// Puts the steps of `path` before those that are left; an absolute path starts over.
-fn put_first(steps: &mut VecDeque<Step>, at: &mut PathBuf, path: &Path) {
+fn put_first(steps: &mut VecDeque<PathStep>, at: &mut PathBuf, path: &Path) {
     let mut first = Vec::new();
     for part in path.components() {
         match part {
             Component::Prefix(_) | Component::RootDir => at.push(part),
             Component::CurDir => {}
-            Component::ParentDir => first.push(Step::Up),
-            Component::Normal(name) => first.push(Step::Into(name.to_owned())),
+            Component::ParentDir => first.push(PathStep::Up),
+            Component::Normal(name) => first.push(PathStep::Into(name.to_owned())),
         }
     }
     for step in first.into_iter().rev() {
@@ -186,7 +186,7 @@ fn trouble(error: &io::Error) -> Trouble {
     }
 }
 
-/// Whether a directory is in the process file system, wherever that is mounted.
+/// True if a directory is in the process file system, wherever that is mounted.
 #[cfg(target_os = "linux")]
 fn is_proc(directory: &Path) -> bool {
     rustix::fs::statfs(directory).is_ok_and(|found| found.f_type == rustix::fs::PROC_SUPER_MAGIC)

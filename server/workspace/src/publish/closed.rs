@@ -2,11 +2,11 @@
 //! whether what is there is what the fork was made on. No link is followed.
 
 use super::Failure;
-use super::held::{Held, Stop, chosen_of, tried};
+use super::held::{Held, HeldStop, chosen_of, tried};
 use crate::disk::{self, Expect, FileError};
-use crate::entry::{Base, Content, Entry, FileChange, Maker, Mark};
+use crate::entry::{Base, ChangeTexts, Entry, FileChange, Maker, Mark};
 use crate::fork::{Fork, ForkFile};
-use crate::ledger::{Left, Published, PublishedFile, Stood};
+use crate::ledger::{FileAfter, FileBefore, Published, PublishedFile};
 use crate::owner::ForkOwner;
 use crate::view::LARGEST_FILE;
 use crate::workspace::Workspace;
@@ -20,7 +20,7 @@ use std::sync::Arc;
 pub(super) fn publish_closed(
     disk: &Disk<'_>,
     id: &DocId,
-    wanted: (&[HunkId], &[Content]),
+    wanted: (&[HunkId], &[ChangeTexts]),
 ) -> (Vec<HunkId>, Option<Failure>) {
     let (mut done, failure) = match tried(|| disk.publish(id, wanted)) {
         Ok((done, failure)) => (done, failure.map(Failure::from)),
@@ -49,7 +49,7 @@ pub(super) fn publish_mode(
     own.map(|own| tried(|| disk.set_mode(id, own)).map(|()| own)).into_iter().collect()
 }
 
-/// What every way of publishing to the disk needs.
+/// Parts that every way of publishing to the disk needs.
 pub(super) struct Disk<'a> {
     pub(super) workspace: &'a Workspace,
     pub(super) fork: &'a dyn ForkOwner,
@@ -57,22 +57,26 @@ pub(super) struct Disk<'a> {
     pub(super) session: Arc<str>,
 }
 
-/// What undo needs to know of a change of a file.
-pub(super) struct Change {
-    pub(super) before: Option<Stood>,
-    pub(super) after: Option<Left>,
+/// Facts of a change of a file that undo needs.
+pub(super) struct DiskChange {
+    pub(super) before: Option<FileBefore>,
+    pub(super) after: Option<FileAfter>,
     pub(super) folders: Vec<u32>,
 }
 
 impl Disk<'_> {
-    /// What is there, if it is what the fork was made on.
-    pub(super) fn read(&self, place: &Place, entry: &Entry) -> Result<Option<Stood>, FileError> {
+    /// Reads the file's state, and fails unless the fork was made on it.
+    pub(super) fn read(
+        &self,
+        place: &Place,
+        entry: &Entry,
+    ) -> Result<Option<FileBefore>, FileError> {
         let found = match disk::link(&self.roots, place)? {
-            Some(link) => Some(Stood::Link { link }),
+            Some(link) => Some(FileBefore::Link { link }),
             None => match disk::read(&self.roots, place, LARGEST_FILE) {
                 Ok(read) => {
                     let mode = Some(read.meta.mode & 0o777);
-                    Some(Stood::File { bytes: read.bytes.into(), mode })
+                    Some(FileBefore::File { bytes: read.bytes.into(), mode })
                 }
                 Err(FileError::NotFound { .. }) => None,
                 Err(error) => return Err(error),
@@ -80,17 +84,18 @@ impl Disk<'_> {
         };
         let as_expected = match (&entry.base, &found) {
             // A clean buffer: its file is what the disk holds, or what the disk has ahead of it is known.
-            (Base::Buffer { text, .. }, Some(Stood::File { bytes, .. })) => {
+            (Base::Buffer { text, .. }, Some(FileBefore::File { bytes, .. })) => {
                 let is_known = |there: &Text| {
                     there.equal_but_line_ends(text) || entry.disk.as_ref() == Some(there)
                 };
                 decode(bytes).is_some_and(|(there, _)| is_known(&there))
             }
             (Base::Buffer { .. }, _) | (Base::Absent, None) => true,
-            (Base::Disk { hash, .. } | Base::Binary { hash }, Some(Stood::File { bytes, .. })) => {
-                ContentHash::of(bytes) == *hash
-            }
-            (Base::Link { target }, Some(Stood::Link { link })) => target == link,
+            (
+                Base::Disk { hash, .. } | Base::Binary { hash },
+                Some(FileBefore::File { bytes, .. }),
+            ) => ContentHash::of(bytes) == *hash,
+            (Base::Link { target }, Some(FileBefore::Link { link })) => target == link,
             _ => false,
         };
         if as_expected { Ok(found) } else { Err(FileError::Changed { path: place.shown.clone() }) }
@@ -101,9 +106,9 @@ impl Disk<'_> {
         &self,
         place: &Place,
         (id, turn): (HunkId, u64),
-        change: Change,
+        change: DiskChange,
     ) -> PublishedFile {
-        let Change { before, after, folders } = change;
+        let DiskChange { before, after, folders } = change;
         PublishedFile {
             id,
             session: self.session.clone(),
@@ -127,8 +132,8 @@ impl Disk<'_> {
     fn publish(
         &self,
         id: &DocId,
-        wanted: (&[HunkId], &[Content]),
-    ) -> Result<(Vec<HunkId>, Option<FileError>), Stop> {
+        wanted: (&[HunkId], &[ChangeTexts]),
+    ) -> Result<(Vec<HunkId>, Option<FileError>), HeldStop> {
         let Some(held) = Held::of(self.workspace, self.fork, id) else {
             return Ok(Default::default());
         };
@@ -140,7 +145,7 @@ impl Disk<'_> {
         let ids = chosen_of(file, wanted);
         let rest = || ids.iter().copied().filter(|id| Some(*id) != of_mode).collect();
         match file.entry.file.clone().filter(|(_, mark)| ids.contains(&mark.id)) {
-            // What is to be renamed, and that was not chosen, lies under its old name.
+            // A file whose rename was not chosen lies under its old name.
             None => self.write_text(&held, &under, &ids).map(|()| (rest(), None)),
             Some((FileChange::Rename { .. }, mark)) => {
                 match self.rename(&held, (&under, &place), &mark, &ids)? {
@@ -161,7 +166,7 @@ impl Disk<'_> {
         mark: impl FnOnce(&mut Entry),
         act: impl FnOnce() -> Result<T, FileError>,
         settle: impl FnOnce(&mut Fork, Result<&T, &FileError>),
-    ) -> Result<T, Stop> {
+    ) -> Result<T, HeldStop> {
         held.noted((self.workspace, self.fork), lines, mark, act, settle)
     }
 
@@ -171,7 +176,7 @@ impl Disk<'_> {
         place: &Place,
         change: &FileChange,
         mark: &Mark,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), HeldStop> {
         let before = self.read(place, &held.file.entry)?;
         let expect = expected(before.as_ref());
         let folders = match (change, &before) {
@@ -184,15 +189,16 @@ impl Disk<'_> {
         let (after, base) = match change {
             FileChange::Delete => (None, Base::Absent),
             FileChange::Binary(bytes) => {
-                (Some(Left::File(ContentHash::of(bytes))), base_of_bytes(bytes))
+                (Some(FileAfter::File(ContentHash::of(bytes))), base_of_bytes(bytes))
             }
-            FileChange::Link(target) => {
-                (Some(Left::Link { link: target.clone() }), Base::Link { target: target.clone() })
-            }
+            FileChange::Link(target) => (
+                Some(FileAfter::Link { link: target.clone() }),
+                Base::Link { target: target.clone() },
+            ),
             // Published under the new name.
             FileChange::Away | FileChange::Rename { .. } => return Ok(()),
         };
-        let line = self.about(place, (mark.id, mark.turn), Change { before, after, folders });
+        let line = self.about(place, (mark.id, mark.turn), DiskChange { before, after, folders });
         let is_nothing = matches!(change, FileChange::Delete) && !is_there;
         let lines = if is_nothing { &[][..] } else { std::slice::from_ref(&line) };
         let act = || match change {
@@ -223,7 +229,7 @@ impl Disk<'_> {
     }
 
     /// Gives the file its permission bits, if they are still these.
-    fn set_mode(&self, id: &DocId, which: HunkId) -> Result<(), Stop> {
+    fn set_mode(&self, id: &DocId, which: HunkId) -> Result<(), HeldStop> {
         let Some(held) = Held::of(self.workspace, self.fork, id) else { return Ok(()) };
         let own = held.file.entry.mode.clone();
         let Some((mode, mark)) = own.filter(|(_, mark)| mark.id == which) else {
@@ -235,12 +241,12 @@ impl Disk<'_> {
             Ok(there) => there.mode & 0o777,
             // The buffer was never saved.
             Err(FileError::NotFound { .. }) if self.workspace.is_open(&held.source) => {
-                return Err(Stop::Failed(Failure::Unsaved));
+                return Err(HeldStop::Failed(Failure::Unsaved));
             }
             Err(error) => return Err(error.into()),
         };
-        let (before, after) = (Stood::Mode { mode: now }, Left::Mode { mode });
-        let change = Change { before: Some(before), after: Some(after), folders: Vec::new() };
+        let (before, after) = (FileBefore::Mode { mode: now }, FileAfter::Mode { mode });
+        let change = DiskChange { before: Some(before), after: Some(after), folders: Vec::new() };
         let line = self.about(&place, (mark.id, mark.turn), change);
         let lines = if now == mode { &[][..] } else { std::slice::from_ref(&line) };
         let act = || match now == mode {
@@ -270,11 +276,11 @@ impl Disk<'_> {
         (old_place, place): (&Place, &Place),
         mark: &Mark,
         ids: &[HunkId],
-    ) -> Result<Option<FileError>, Stop> {
+    ) -> Result<Option<FileError>, HeldStop> {
         let entry = &held.file.entry;
         let stood = self.read(old_place, entry)?;
         let old = match &stood {
-            Some(Stood::File { bytes, .. }) => bytes.clone(),
+            Some(FileBefore::File { bytes, .. }) => bytes.clone(),
             Some(_) => return Err(changed(old_place)),
             None => return Err(FileError::NotFound { path: old_place.shown.clone() }.into()),
         };
@@ -289,13 +295,13 @@ impl Disk<'_> {
         let bytes = text.map(|text| encoded(&text, format, place)).transpose()?;
         let after = bytes.as_deref().map_or(old_hash, ContentHash::of);
         let which = (mark.id, mark.turn);
-        let left = |hash| Some(Left::File(hash));
+        let left = |hash| Some(FileAfter::File(hash));
         let folders = self.new_folders(place)?;
-        let new = Change { before: None, after: left(after), folders };
+        let new = DiskChange { before: None, after: left(after), folders };
         let new = self.about(place, which, new);
         let folders = disk::folders_of_its_own(&self.roots, old_place)?;
         let emptied = folders.len();
-        let gone = self.about(old_place, which, Change { before: stood, after: None, folders });
+        let gone = self.about(old_place, which, DiskChange { before: stood, after: None, folders });
         let publish = self.workspace.publish_id();
         let lines = [new.clone(), gone];
         let mark_sent = |entry: &mut Entry| drop(entry.mark_sent(ids, Some(publish)));
@@ -331,7 +337,7 @@ impl Disk<'_> {
         let mut ledger = self.workspace.ledger();
         ledger.files.change_of_hunk(new.id, |line| {
             if line.is(new) {
-                line.after = Some(Left::File(hash));
+                line.after = Some(FileAfter::File(hash));
             }
         });
         ledger.follow(&held.source, (&held.id, &new.file), (&self.session, mark.id));
@@ -347,7 +353,7 @@ impl Disk<'_> {
         drop_empty(fork, &held.id);
     }
 
-    fn write_text(&self, held: &Held, place: &Place, ids: &[HunkId]) -> Result<(), Stop> {
+    fn write_text(&self, held: &Held, place: &Place, ids: &[HunkId]) -> Result<(), HeldStop> {
         let entry = &held.file.entry;
         let Some(part) = entry.part(ids) else { return Ok(()) };
         let before = entry.base.text();
@@ -375,7 +381,7 @@ impl Disk<'_> {
                     None => self.new_folders(place)?,
                     Some(_) => Vec::new(),
                 };
-                let change = Change { before, after: Some(Left::File(hash)), folders };
+                let change = DiskChange { before, after: Some(FileAfter::File(hash)), folders };
                 vec![self.about(place, *first, change)]
             }
             _ => Vec::new(),
@@ -416,12 +422,12 @@ fn drop_empty(fork: &mut Fork, id: &DocId) {
     }
 }
 
-fn changed(place: &Place) -> Stop {
+fn changed(place: &Place) -> HeldStop {
     FileError::Changed { path: place.shown.clone() }.into()
 }
 
-/// Whether nothing that stands on the disk is lost when the file is renamed, and then written with these changes of it:
-/// under a clean buffer the disk may have moved on.
+/// True if renaming the file and then writing these changes loses nothing of the disk's: under a
+/// clean buffer it may have moved on.
 fn brings(entry: &Entry, ids: Option<&[HunkId]>, there: &Text) -> bool {
     let is_brought = |mark: &Mark| {
         !mark.makers.contains(&Maker::Disk) || ids.is_none_or(|ids| ids.contains(&mark.id))
@@ -430,17 +436,17 @@ fn brings(entry: &Entry, ids: Option<&[HunkId]>, there: &Text) -> bool {
         || entry.disk.as_ref() == Some(there) && entry.marks().iter().all(is_brought)
 }
 
-/// What must be there for this to be changed.
-fn expected(stands: Option<&Stood>) -> Expect {
+/// Condition for changing a file in this state.
+fn expected(stands: Option<&FileBefore>) -> Expect {
     match stands {
-        Some(Stood::File { bytes, .. }) => Expect::Hash(ContentHash::of(bytes)),
-        Some(Stood::Link { link }) => Expect::Link(disk::link_hash(link)),
-        Some(Stood::Mode { .. }) => Expect::Anything,
+        Some(FileBefore::File { bytes, .. }) => Expect::Hash(ContentHash::of(bytes)),
+        Some(FileBefore::Link { link }) => Expect::Link(disk::link_hash(link)),
+        Some(FileBefore::Mode { .. }) => Expect::Anything,
         None => Expect::Absent,
     }
 }
 
-/// What an entry stands on where a file has these bytes.
+/// Base of an entry where a file has these bytes.
 fn base_of_bytes(bytes: &[u8]) -> Base {
     let hash = ContentHash::of(bytes);
     match decode(bytes) {

@@ -1,7 +1,8 @@
 //! Publishing what was chosen of one file, and what of it could not be done.
 
 use super::{
-    Failure, PublishReport, Publishing, Wanted, is_published, note_of, others, publish_file, rename,
+    Failure, FileSelection, PublishReport, Publishing, is_published, note_of, others, publish_file,
+    rename,
 };
 use crate::fork::base_of;
 use crate::{DocId, HunkId};
@@ -11,7 +12,7 @@ impl Publishing<'_> {
     pub(super) async fn one(
         &self,
         id: &DocId,
-        Wanted { ids, seen }: Wanted,
+        FileSelection { ids, seen }: FileSelection,
         report: &mut PublishReport,
     ) {
         let Publishing { workspace, fork, .. } = *self;
@@ -38,7 +39,12 @@ impl Publishing<'_> {
             leaving.tell_if_open(workspace, &shown, report);
         }
         if let Some(failure) = failure {
-            report.done.extend(done);
+            // Of an edit that was told in parts some places may be made.
+            let (docs, session) = ([id.clone()], fork.lock().session.clone());
+            let made = |hunk: &&HunkId| is_published(workspace, &session, &docs, **hunk);
+            let made: Vec<HunkId> =
+                ids.iter().filter(|id| !done.contains(id)).filter(made).copied().collect();
+            report.done.extend(done.into_iter().chain(made));
             report.notes.extend(note_of(&shown, &failure));
             report.failed.push((shown, failure));
             return;
@@ -46,7 +52,8 @@ impl Publishing<'_> {
         self.tell_rest(id, (ids, done), shown, report);
     }
 
-    /// What another publish had carried by then is done too; the rest had lost its place.
+    /// Reports hunks that this publish did not carry itself. Ones that another publish carried are
+    /// done too; the rest had lost their place.
     fn tell_rest(
         &self,
         id: &DocId,

@@ -16,7 +16,7 @@ use crate::{DocId, HunkId};
 const TRIES: usize = 8;
 
 /// Why a try ended.
-pub(super) enum Stop {
+pub(super) enum HeldStop {
     /// The file has moved on since it was looked at.
     Moved,
     /// It can't be done.
@@ -25,20 +25,20 @@ pub(super) enum Stop {
     Disk(FileError),
 }
 
-impl From<FileError> for Stop {
+impl From<FileError> for HeldStop {
     fn from(error: FileError) -> Self {
         Self::Disk(error)
     }
 }
 
 /// Tries again while the file moves on in between.
-pub(super) fn tried<T>(mut try_once: impl FnMut() -> Result<T, Stop>) -> Result<T, Failure> {
+pub(super) fn tried<T>(mut try_once: impl FnMut() -> Result<T, HeldStop>) -> Result<T, Failure> {
     for _ in 0..TRIES {
         match try_once() {
             Ok(done) => return Ok(done),
-            Err(Stop::Moved) => {}
-            Err(Stop::Failed(failure)) => return Err(failure),
-            Err(Stop::Disk(error)) => return Err(error.into()),
+            Err(HeldStop::Moved) => {}
+            Err(HeldStop::Failed(failure)) => return Err(failure),
+            Err(HeldStop::Disk(error)) => return Err(error.into()),
         }
     }
     Err(Failure::Conflict)
@@ -96,12 +96,12 @@ impl Held {
         mark: impl FnOnce(&mut Entry),
         act: impl FnOnce() -> Result<T, FileError>,
         settle: impl FnOnce(&mut Fork, Result<&T, &FileError>),
-    ) -> Result<T, Stop> {
+    ) -> Result<T, HeldStop> {
         let docs = self.docs();
         {
             let mut fork = fork.lock();
             if !self.stands_in(&fork) {
-                return Err(Stop::Moved);
+                return Err(HeldStop::Moved);
             }
             if let Some(file) = fork.files.get_mut(&self.id) {
                 mark(&mut file.entry);
@@ -168,7 +168,7 @@ impl Drop for Writing<'_> {
 /// The ids of `which` that are pending in the file as they were when they were chosen.
 pub(super) fn chosen_of(
     file: &ForkFile,
-    (which, seen): (&[HunkId], &[crate::entry::Content]),
+    (which, seen): (&[HunkId], &[crate::entry::ChangeTexts]),
 ) -> Vec<HunkId> {
     file.entry.unaltered(&file.entry.pending(which), seen)
 }

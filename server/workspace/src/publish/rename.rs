@@ -3,14 +3,14 @@
 //! Its answer proves nothing. What counts is that the old name was closed and the new one opened. Where only the disk
 //! shows the new name the rename was made as well, and the buffer has stayed behind, which is told.
 
-use super::closed::{Change, Disk};
-use super::held::{Held, Stop, chosen_of, tried};
+use super::closed::{Disk, DiskChange};
+use super::held::{Held, HeldStop, chosen_of, tried};
 use super::{Failure, PublishReport, Publishing, is_of_git};
 use crate::disk::{self, FileError};
 use crate::editor::{EditorError, FileRename};
-use crate::entry::{Content, FileChange};
+use crate::entry::{ChangeTexts, FileChange};
 use crate::fork::{Answers, ForkFile, catch_up};
-use crate::ledger::{Left, PublishedFile, Stood};
+use crate::ledger::{FileAfter, FileBefore, PublishedFile};
 use crate::note::Note;
 use crate::owner::ForkOwner;
 use crate::workspace::Workspace;
@@ -48,7 +48,7 @@ impl Leaving {
     }
 }
 
-/// What the user is told where a file has another name than its buffer.
+/// Words for the user where a file has another name than its buffer.
 pub(crate) fn old_name(old: &str, now: &str) -> String {
     format!(
         "{old} is {now} now, but your editor still has it open as {old}: close that and open {now}. Saving it would \
@@ -77,19 +77,18 @@ fn is_on_disk(roots: &Roots, old: &Place, new: &Place) -> bool {
         && matches!(disk::stat(roots, old), Err(FileError::NotFound { .. }))
 }
 
-/// What became of a rename that the editor was asked for.
+/// Settles a rename that the editor was asked for.
 ///
 /// # Errors
 /// [`Failure`] where nothing was renamed.
 pub(crate) async fn made(
     workspace: &Workspace,
     (old, new): (&Place, &Place),
-    answer: Result<bool, EditorError>,
+    answer: Result<(), EditorError>,
     bound: Duration,
 ) -> Result<(), Failure> {
     let why = match answer {
-        Ok(true) | Err(EditorError::NoAnswer) => None,
-        Ok(false) => Some("it said no".to_owned()),
+        Ok(()) | Err(EditorError::NoAnswer) => None,
         Err(error) => Some(error.to_string()),
     };
     let is_made = || is_on_disk(&workspace.roots(), old, new);
@@ -119,7 +118,7 @@ impl Publishing<'_> {
     pub(super) async fn rename_by_editor(
         &self,
         id: &DocId,
-        (ids, seen): (&[HunkId], &[Content]),
+        (ids, seen): (&[HunkId], &[ChangeTexts]),
     ) -> Option<Result<HunkId, Failure>> {
         let Publishing { workspace, editor, fork, bounds, .. } = *self;
         let Leaving { from, .. } = leaving(fork, id, ids)?;
@@ -156,13 +155,13 @@ impl Publishing<'_> {
         &self,
         from: &DocId,
         id: &DocId,
-        wanted: (&[HunkId], &[Content]),
-    ) -> Result<Begun, Stop> {
+        wanted: (&[HunkId], &[ChangeTexts]),
+    ) -> Result<Begun, HeldStop> {
         let Publishing { workspace, fork, .. } = *self;
-        let conflict = || Stop::Failed(Failure::Conflict);
+        let conflict = || HeldStop::Failed(Failure::Conflict);
         let held = Held::of(workspace, fork, id).ok_or_else(conflict)?;
         if is_of_git(fork, [id, from]) {
-            return Err(Stop::Failed(Failure::OfGit));
+            return Err(HeldStop::Failed(Failure::OfGit));
         }
         let (roots, session) = (workspace.roots(), fork.lock().session.clone());
         let disk = Disk { workspace, fork, roots, session };
@@ -176,21 +175,22 @@ impl Publishing<'_> {
             return Err(conflict());
         }
         let stood = disk.read(&old, &file.entry)?;
-        let Some(Stood::File { bytes, .. }) = &stood else { return Err(conflict()) };
+        let Some(FileBefore::File { bytes, .. }) = &stood else { return Err(conflict()) };
         if !matches!(disk::stat(&disk.roots, &new), Err(FileError::NotFound { .. })) {
             return Err(FileError::Exists { path: new.shown.clone() }.into());
         }
         let which = (mark.id, mark.turn);
-        let (after, folders) = (Some(Left::File(ContentHash::of(bytes))), disk.new_folders(&new)?);
-        let came = disk.about(&new, which, Change { before: None, after, folders });
+        let (after, folders) =
+            (Some(FileAfter::File(ContentHash::of(bytes))), disk.new_folders(&new)?);
+        let came = disk.about(&new, which, DiskChange { before: None, after, folders });
         let folders = disk::folders_of_its_own(&disk.roots, &old)?;
         let emptied = folders.len();
-        let gone = disk.about(&old, which, Change { before: stood, after: None, folders });
+        let gone = disk.about(&old, which, DiskChange { before: stood, after: None, folders });
         let lines = [came, gone];
         let publish = workspace.publish_id();
         let mut fork = fork.lock();
         if !held.stands_in(&fork) {
-            return Err(Stop::Moved);
+            return Err(HeldStop::Moved);
         }
         for name in [id, from] {
             if let Some(file) = fork.files.get_mut(name) {

@@ -1,11 +1,12 @@
 //! Going back: what was pending at an earlier time is pending again, on the texts as they are now.
 //!
-//! What the user has decided on since stays decided. What was published since is taken back by
+//! The user's later decisions stay. Changes that were published since are taken back by
 //! [`undo`](crate::undo::undo), before; nothing here touches a text of the user's.
 
-use super::leftover::{Sent, drop_made};
+use super::leftover::{SentChanges, drop_made};
 use super::restore::bring_to_now;
-use super::{Kept, KeptFile};
+use super::stays::{StayingCalls, StayingWork};
+use super::{KeptFile, SavedState};
 use crate::document::Document;
 use crate::entry::Mark;
 use crate::fork::{
@@ -18,28 +19,33 @@ use ropewalk_text::Change;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Takes a fork that others use too back to what was pending in `to`, without its lock while it looks at the disk.
-/// Gives how many hunks fewer are pending now. Blocking.
-pub fn go_back(workspace: &Workspace, fork: &dyn ForkOwner, to: &Kept) -> usize {
-    let earlier = Earlier::of(workspace, to);
+/// Takes a fork that others use too back to what was pending in `to`, without its lock while it looks at the disk. What
+/// the calls in `stays` have made since stays pending. Gives how many hunks fewer are pending now. Blocking.
+pub fn go_back(
+    workspace: &Workspace,
+    fork: &dyn ForkOwner,
+    to: &SavedState,
+    stays: &StayingCalls,
+) -> usize {
+    let earlier = EarlierFiles::of(workspace, to);
     let count = |fork: &Fork| fork.reviewed().map(|hunks| hunks.len()).sum::<usize>();
     let before = synced(workspace, fork, |fork, _| {
         let before = count(fork);
-        fork.go_back(workspace, to, earlier);
+        fork.go_back(workspace, to, earlier, &StayingWork::since(to, stays));
         before
     });
-    // What was renamed meanwhile stands on another file than it was asked about.
+    // A file renamed meanwhile stands on another file than it was asked about.
     synced(workspace, fork, |fork, _| before.saturating_sub(count(fork)))
 }
 
 /// The files as they were kept, with what the disk has of them now.
-struct Earlier {
+struct EarlierFiles {
     files: BTreeMap<DocId, ForkFile>,
     answers: Answers,
 }
 
-impl Earlier {
-    fn of(workspace: &Workspace, to: &Kept) -> Self {
+impl EarlierFiles {
+    fn of(workspace: &Workspace, to: &SavedState) -> Self {
         let (roots, over) = (workspace.roots(), to.over());
         let file = |(id, kept): (&DocId, &Arc<KeptFile>)| {
             let mut file = kept.file_with(kept.entry()?);
@@ -59,10 +65,17 @@ impl Fork {
     /// Pending becomes what it was in `to`, on the texts as they are now: changes made since are gone, those that
     /// were joined with later ones are what they were. What was rejected or accepted since does not come back,
     /// and what is on its way to the editor stays until that is known. What has lost its place is told.
-    fn go_back(&mut self, workspace: &Workspace, to: &Kept, earlier: Earlier) {
+    fn go_back(
+        &mut self,
+        workspace: &Workspace,
+        to: &SavedState,
+        earlier: EarlierFiles,
+        staying: &StayingWork<'_>,
+    ) {
         self.note_accepted(workspace);
         let since = std::mem::take(&mut self.files);
-        let Earlier { files, answers } = earlier;
+        let work = staying.of(&since);
+        let EarlierFiles { files, answers } = earlier;
         for (id, file) in files {
             self.bring_back(workspace, to, (id, file), &answers);
         }
@@ -74,13 +87,14 @@ impl Fork {
                 self.keep_sent(workspace, id, file);
             }
         }
+        self.keep_work(workspace, work);
         self.files.retain(|_, file| file.is_under_way() || !file.entry.is_empty());
     }
 
     fn bring_back(
         &mut self,
         workspace: &Workspace,
-        to: &Kept,
+        to: &SavedState,
         (id, mut file): (DocId, ForkFile),
         answers: &Answers,
     ) {
@@ -99,7 +113,7 @@ impl Fork {
         file.entry.remove(&gone);
         file.entry.mark_sent(&there, Some(workspace.publish_id()));
         let source = base_of(&id, &file.entry).clone();
-        if let Some(sent) = Sent::first(&self.session, &source, &file) {
+        if let Some(sent) = SentChanges::first(&self.session, &source, &file) {
             drop_made(&mut file.entry, &sent);
         }
         let now = workspace.with_document(&source, |document| document.text().clone());
@@ -111,7 +125,8 @@ impl Fork {
         self.files.insert(id, file);
     }
 
-    /// What is on its way stays, before all that it stands in the way of.
+    /// Keeps a file's changes that are on their way, and adds the ones brought back where both
+    /// stand on one text.
     fn keep_sent(&mut self, workspace: &Workspace, id: DocId, mut sent: ForkFile) {
         let Some(mut back) = self.files.remove(&id) else {
             self.files.insert(id, sent);

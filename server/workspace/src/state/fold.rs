@@ -1,7 +1,7 @@
 //! Taking records in, as a journal is read. What a file written by hand may say is judged here.
 
-use super::wire::{BaseState, BaseText, Edit, FileState, StateRecord, WrittenChange};
-use super::{Kept, KeptFile, Lines};
+use super::wire::{BaseState, BaseText, Edit, PendingFile, StateRecord, WrittenChange};
+use super::{HunkLines, KeptFile, SavedState};
 use crate::entry::{FileChange, Mark};
 use crate::{DocId, HunkId};
 use ropewalk_text::{Change, ChangeSet, Text};
@@ -72,7 +72,7 @@ pub enum StateError {
     },
 }
 
-impl Kept {
+impl SavedState {
     /// Takes a record in, as a journal is read.
     ///
     /// # Errors
@@ -96,7 +96,7 @@ impl Kept {
                     counted(hunk.undoing.map_or(0, |publish| publish.0))?;
                 }
                 self.given(id)?;
-                self.ledger.insert(id, Arc::new(Lines { texts, files }));
+                self.ledger.insert(id, Arc::new(HunkLines { texts, files }));
             }
             StateRecord::Unpublished { id } => {
                 self.ledger.remove(&id);
@@ -122,9 +122,9 @@ impl Kept {
         Ok(())
     }
 
-    fn take_file(&mut self, state: FileState) -> Result<(), StateError> {
-        let FileState { doc, shown, base, text, changes, marks, .. } = state;
-        let FileState { file, mode, home, disk, returned, .. } = state;
+    fn take_file(&mut self, state: PendingFile) -> Result<(), StateError> {
+        let PendingFile { doc, shown, base, text, changes, marks, .. } = state;
+        let PendingFile { file, mode, home, disk, returned, .. } = state;
         let (file, mode) = match file {
             Some((WrittenChange::Mode { mode: alone }, mark)) => {
                 (None, mode.or(Some((alone, mark))))
@@ -144,7 +144,7 @@ impl Kept {
         if !is_text && !text.is_empty() {
             return Err(StateError::TextOfNothing { doc });
         }
-        let set = fitting(&doc, changes, &text)?;
+        let set = fitting(changes, &text).map_err(|edit| edit.error(&doc))?;
         if set.changes().len() != marks.len() {
             let (changes, marks) = (set.changes().len(), marks.len());
             return Err(StateError::Marks { doc, changes, marks });
@@ -185,14 +185,29 @@ fn counted(number: u64) -> Result<u64, StateError> {
     if number < HIGHEST { Ok(number) } else { Err(StateError::TooLarge { number }) }
 }
 
+/// An edit that is not sorted, overlaps another, lies outside the text or inside a character, or changes nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct MisplacedEdit {
+    pub(crate) start: usize,
+    pub(crate) end: usize,
+    pub(crate) len: usize,
+}
+
+impl MisplacedEdit {
+    fn error(self, doc: &DocId) -> StateError {
+        let Self { start, end, len } = self;
+        StateError::Misplaced { doc: doc.clone(), start, end, len }
+    }
+}
+
 fn applied(doc: &DocId, changes: Vec<Edit>, text: &Text) -> Result<Text, StateError> {
-    let set = fitting(doc, changes, text)?;
+    let set = fitting(changes, text).map_err(|edit| edit.error(doc))?;
     // It was made for this text, so it fits.
     Ok(set.apply(text).unwrap_or_default())
 }
 
 /// The changes as a set of `text`, if they are one.
-fn fitting(doc: &DocId, edits: Vec<Edit>, text: &Text) -> Result<ChangeSet, StateError> {
+pub(crate) fn fitting(edits: Vec<Edit>, text: &Text) -> Result<ChangeSet, MisplacedEdit> {
     let (len, mut reached) = (text.len(), 0);
     let mut changes = Vec::with_capacity(edits.len());
     for Edit(start, end, new) in edits {
@@ -200,7 +215,7 @@ fn fitting(doc: &DocId, edits: Vec<Edit>, text: &Text) -> Result<ChangeSet, Stat
         let in_order = reached <= start && start <= end && end <= len;
         let changes_something = start < end || !new.is_empty();
         if !in_order || !changes_something || !whole(start) || !whole(end) {
-            return Err(StateError::Misplaced { doc: doc.clone(), start, end, len });
+            return Err(MisplacedEdit { start, end, len });
         }
         reached = end;
         changes.push(Change::new(start..end, new));

@@ -1,4 +1,4 @@
-//! What was under way when the process ended: was it done?
+//! Finds out which side effects were done that were under way when the process ended.
 //!
 //! Of an edit that had been sent, and of a file that was to be written, the kept state says only that it may have
 //! happened. The texts and the disk as they are now say the rest; where they don't, it counts as neither, and is
@@ -7,7 +7,7 @@
 use crate::disk;
 use crate::entry::{Base, Entry};
 use crate::fork::ForkFile;
-use crate::ledger::{Ledger, Left, Published, PublishedFile, Stands, Stood};
+use crate::ledger::{FileAfter, FileBefore, Ledger, Published, PublishedFile, TextMatch};
 use crate::view::LARGEST_FILE;
 use crate::{ContentHash, DocId, HunkId, PublishId, Roots};
 use ropewalk_text::{ChangeSet, Text, diff};
@@ -15,7 +15,7 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// What became of something that was under way.
+/// Fate of something that was under way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fate {
     /// It was done.
@@ -24,11 +24,11 @@ pub(super) enum Fate {
     NotDone,
     /// The file has its new name, and the text that it had before.
     HalfRenamed,
-    /// That can't be told.
+    /// Nobody can tell.
     Unclear,
 }
 
-/// What became of the changes of files that these lines of one hunk tell of.
+/// Tells the fate of the changes of files in these lines of one hunk.
 pub(super) fn fate_of(lines: &[PublishedFile], roots: &Roots) -> Fate {
     let looks: Vec<Option<Now>> = lines.iter().map(|line| look(line, roots)).collect();
     let all = |is: &dyn Fn(&PublishedFile, &Now) -> bool| {
@@ -41,7 +41,7 @@ pub(super) fn fate_of(lines: &[PublishedFile], roots: &Roots) -> Fate {
         return Fate::NotDone;
     }
     let bytes = lines.iter().find_map(|line| match &line.before {
-        Some(Stood::File { bytes, .. }) => Some(ContentHash::of(bytes)),
+        Some(FileBefore::File { bytes, .. }) => Some(ContentHash::of(bytes)),
         _ => None,
     });
     let moved = |line: &PublishedFile, now: &Now| match line.after {
@@ -56,7 +56,7 @@ pub(super) fn fate_of(lines: &[PublishedFile], roots: &Roots) -> Fate {
     Fate::Unclear
 }
 
-/// What is there now.
+/// State of the name now.
 #[derive(PartialEq, Eq)]
 enum Now {
     Missing,
@@ -68,9 +68,9 @@ impl Now {
     fn is_left(&self, line: &PublishedFile) -> bool {
         match (self, &line.after) {
             (Now::Missing, None) => true,
-            (Now::File { hash, .. }, Some(Left::File(after))) => hash == after,
-            (Now::File { mode, .. }, Some(Left::Mode { mode: after })) => mode == after,
-            (Now::Link(target), Some(Left::Link { link })) => target == link,
+            (Now::File { hash, .. }, Some(FileAfter::File(after))) => hash == after,
+            (Now::File { mode, .. }, Some(FileAfter::Mode { mode: after })) => mode == after,
+            (Now::Link(target), Some(FileAfter::Link { link })) => target == link,
             _ => false,
         }
     }
@@ -78,17 +78,17 @@ impl Now {
     fn stood(&self, line: &PublishedFile) -> bool {
         match (self, &line.before) {
             (Now::Missing, None) => true,
-            (Now::File { hash, .. }, Some(Stood::File { bytes, .. })) => {
+            (Now::File { hash, .. }, Some(FileBefore::File { bytes, .. })) => {
                 *hash == ContentHash::of(bytes)
             }
-            (Now::File { mode, .. }, Some(Stood::Mode { mode: before })) => mode == before,
-            (Now::Link(target), Some(Stood::Link { link })) => target == link,
+            (Now::File { mode, .. }, Some(FileBefore::Mode { mode: before })) => mode == before,
+            (Now::Link(target), Some(FileBefore::Link { link })) => target == link,
             _ => false,
         }
     }
 }
 
-/// What is there; None if that can't be told.
+/// Looks at the disk; None if it can't tell.
 fn look(line: &PublishedFile, roots: &Roots) -> Option<Now> {
     let place = roots.place_of_name(&line.path).ok()?;
     if let Some(target) = disk::link(roots, &place).ok()? {
@@ -102,7 +102,7 @@ fn look(line: &PublishedFile, roots: &Roots) -> Option<Now> {
 }
 
 /// Changes of one publish that had been sent, as the ledger would have them.
-pub(super) struct Sent {
+pub(super) struct SentChanges {
     pub publish: PublishId,
     pub ids: Vec<HunkId>,
     pub part: ChangeSet,
@@ -110,7 +110,7 @@ pub(super) struct Sent {
     pub forms: Vec<Published>,
 }
 
-impl Sent {
+impl SentChanges {
     /// The first publish of which changes of this file were sent. None if there is none.
     pub(super) fn first(session: &Arc<str>, source: &DocId, file: &ForkFile) -> Option<Self> {
         let entry = &file.entry;
@@ -127,7 +127,7 @@ impl Sent {
         Some(Self { publish, ids, part, after, forms: ledger.texts.into_iter().collect() })
     }
 
-    /// Whether the edit is in `now`, which was `before` when it was sent.
+    /// Judges if the edit is in `now`, which was `before` when it was sent.
     pub(super) fn fate(&self, before: &Text, now: &Text) -> Fate {
         if before == now {
             return Fate::NotDone;
@@ -136,17 +136,18 @@ impl Sent {
             return Fate::Done;
         }
         // An edit is made as a whole: one place of it speaks for the others.
-        let stands: Vec<Stands> = self.forms.iter().map(|form| Ledger::stands(form, now)).collect();
-        if stands.iter().any(|one| matches!(one, Stands::New(_))) {
+        let stands: Vec<TextMatch> =
+            self.forms.iter().map(|form| Ledger::stands(form, now)).collect();
+        if stands.iter().any(|one| matches!(one, TextMatch::New(_))) {
             Fate::Done
-        } else if stands.iter().any(|one| matches!(one, Stands::Old(_))) {
+        } else if stands.iter().any(|one| matches!(one, TextMatch::Old(_))) {
             Fate::NotDone
         } else {
             Fate::Unclear
         }
     }
 
-    /// Where [`Sent::fate`] is unclear, each change's own: done if the way from `before` to `now` makes it too, not
+    /// Where [`SentChanges::fate`] is unclear, each change's own: done if the way from `before` to `now` makes it too, not
     /// done if nothing near it has changed.
     pub(super) fn fates(&self, before: &Text, now: &Text) -> Vec<Fate> {
         let theirs = diff(before, now);
@@ -172,7 +173,7 @@ fn lines_near(text: &Text, range: &Range<usize>) -> Range<usize> {
 
 /// The part that `sent` is of the entry is in the user's text: the entry drops its copy, and stands on what the
 /// part made.
-pub(super) fn drop_made(entry: &mut Entry, sent: &Sent) {
+pub(super) fn drop_made(entry: &mut Entry, sent: &SentChanges) {
     let was_text = matches!(entry.base, Base::Buffer { .. } | Base::Disk { .. });
     entry.published(sent.publish, &sent.part, sent.after.clone());
     if !was_text {

@@ -1,13 +1,13 @@
-//! What has changed since the state was last kept.
+//! Records of the changes since the state was last kept.
 //!
 //! Costs what is pending and what the session has in the ledger; texts are compared only where the user's text
 //! has moved under pending changes, and copied only when they were never kept.
 
-use super::wire::{BaseState, BaseText, Edit, FileState, StateRecord, WrittenChange};
-use super::{Kept, KeptFile, Lines};
+use super::wire::{BaseState, BaseText, Edit, PendingFile, StateRecord, WrittenChange};
+use super::{HunkLines, KeptFile, SavedState};
 use crate::entry::{Base, FileChange};
 use crate::fork::{Fork, ForkFile};
-use crate::ledger::{Ledger, Published, PublishedFile, Stood};
+use crate::ledger::{FileBefore, Ledger, Published, PublishedFile};
 use crate::workspace::Workspace;
 use crate::{DocId, HunkId, PublishId};
 use ropewalk_text::{ChangeSet, Text, diff};
@@ -20,15 +20,15 @@ pub type Private<'a> = Option<&'a dyn Fn(&[u8]) -> bool>;
 /// The longest text, in bytes, that is written while the user waits: about a millisecond.
 pub const PROMPT: usize = 1 << 20;
 
-impl Kept {
-    /// What has changed since the last call, as records to be written in this order: cut off after any of them,
-    /// they lose nothing and say nothing twice that [`Kept::restore`] would not see.
+impl SavedState {
+    /// Gives the changes since the last call, as records to be written in this order. Cut off after
+    /// any of them, they lose nothing and repeat nothing that [`SavedState::restore`] would not see.
     ///
     /// While the user only types, nothing changes: pending changes find their places again over the difference
     /// of the texts, and that they do is checked here.
     ///
-    /// What is pending in a file that holds something `private` is not kept, nor what the ledger or the news have of
-    /// it: to the records it is as if it were not there. [`Kept::take_left_out`] names such files.
+    /// Pending changes of a file that holds something `private` are not kept, nor its ledger lines and news:
+    /// to the records it is as if it were not there. [`SavedState::take_left_out`] names such files.
     pub fn record(
         &mut self,
         fork: &Fork,
@@ -39,7 +39,7 @@ impl Kept {
     }
 
     /// The same for a moment at which the user waits: a file whose text is longer than [`PROMPT`] and was never
-    /// kept is left for the next [`Kept::record`]. A crash before that loses what is pending in it, and nothing of
+    /// kept is left for the next [`SavedState::record`]. A crash before that loses what is pending in it, and nothing of
     /// the user's text.
     pub fn record_promptly(
         &mut self,
@@ -59,7 +59,7 @@ impl Kept {
         workspace: &Workspace,
         private: Private<'_>,
     ) -> Vec<StateRecord> {
-        // Those that were at hand last are done by now.
+        // Files that were at hand last are done by now.
         let mut all = std::mem::replace(&mut self.compared.files, files.to_vec());
         all.extend_from_slice(files);
         self.record_of(Some(&all), PROMPT, fork, workspace, private)
@@ -136,11 +136,11 @@ impl Kept {
             if is_kept {
                 continue;
             }
-            if lines == Lines::default() || private.is_some() && lines.hold(private) {
+            if lines == HunkLines::default() || private.is_some() && lines.hold(private) {
                 gone.extend(self.ledger.remove(&id).map(|_| id));
                 continue;
             }
-            let Lines { texts, files } = lines.clone();
+            let HunkLines { texts, files } = lines.clone();
             out.push(StateRecord::Published { id, texts, files });
             self.ledger.insert(id, Arc::new(lines));
         }
@@ -237,11 +237,11 @@ impl Kept {
 }
 
 /// The ledger's line of a hunk of the session, as it is written: without the session, loosened.
-fn lines(id: HunkId, fork: &Fork, ledger: &Ledger) -> Lines {
+fn lines(id: HunkId, fork: &Fork, ledger: &Ledger) -> HunkLines {
     let texts = ledger.texts.of_hunk(id).filter(|hunk| hunk.session == fork.session).map(written);
     let files = ledger.files.of_hunk(id).filter(|file| file.session == fork.session);
     let files = files.map(|file| PublishedFile { session: Arc::default(), ..file.clone() });
-    Lines { texts: texts.collect(), files: files.collect() }
+    HunkLines { texts: texts.collect(), files: files.collect() }
 }
 
 /// A published hunk as it is written: without its place in today's text, which moves with each key typed above.
@@ -261,18 +261,18 @@ fn hunk_holds(private: Private<'_>, hunk: &Published) -> bool {
     holds(private, new.as_bytes()) || holds(private, old.as_bytes())
 }
 
-impl Lines {
+impl HunkLines {
     fn hold(&self, private: Private<'_>) -> bool {
         self.texts.iter().any(|hunk| hunk_holds(private, hunk))
             || self.files.iter().any(|file| match &file.before {
-                Some(Stood::File { bytes, .. }) => holds(private, bytes),
+                Some(FileBefore::File { bytes, .. }) => holds(private, bytes),
                 _ => false,
             })
     }
 }
 
 impl KeptFile {
-    /// Whether the texts or bytes of it hold something private. O(them).
+    /// True if its texts or bytes hold something private. O(them).
     fn holds(&self, private: Private<'_>, file: &ForkFile) -> bool {
         let bytes = match &self.file {
             Some((FileChange::Binary(bytes), _)) => holds(private, bytes),
@@ -309,7 +309,7 @@ impl KeptFile {
         }
     }
 
-    /// What is pending, and as well what of it was sent.
+    /// Ids of the pending changes, each also with the edit that it was sent in.
     fn stages(&self) -> BTreeSet<(HunkId, Option<PublishId>)> {
         let (file, mode) = (self.file.as_ref(), self.mode.as_ref());
         let alone = file.map(|(_, mark)| mark).into_iter().chain(mode.map(|(_, mark)| mark));
@@ -317,7 +317,7 @@ impl KeptFile {
         marks.flat_map(|mark| [(mark.id, None), (mark.id, mark.sent)]).collect()
     }
 
-    /// Whether restoring `self` on `now`'s text gives `now`: only the user has typed.
+    /// True if restoring `self` on `now`'s text gives `now`: only the user has typed.
     fn leads_to(&self, now: &KeptFile) -> bool {
         let KeptFile { shown, base, text: _, set: _, marks, file, mode, .. } = self;
         let KeptFile { home, disk, returned, .. } = self;
@@ -335,12 +335,12 @@ impl KeptFile {
             .is_ok_and(|rebased| rebased.mine == now.set && rebased.kept.len() == self.marks.len())
     }
 
-    fn state(&self, id: &DocId, last: Option<&Text>) -> FileState {
+    fn state(&self, id: &DocId, last: Option<&Text>) -> PendingFile {
         let text = match last {
             Some(last) => shorter(diff(last, &self.text), &self.text),
             None => BaseText::Whole(self.text.to_string()),
         };
-        FileState {
+        PendingFile {
             doc: id.clone(),
             shown: self.shown.clone(),
             base: self.base.clone(),
@@ -366,7 +366,7 @@ fn shorter(set: ChangeSet, text: &Text) -> BaseText {
     }
 }
 
-fn edits(set: &ChangeSet) -> Vec<Edit> {
+pub(crate) fn edits(set: &ChangeSet) -> Vec<Edit> {
     let edit = |change: &ropewalk_text::Change| {
         Edit(change.range.start, change.range.end, change.text.clone())
     };

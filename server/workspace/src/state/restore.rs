@@ -1,19 +1,22 @@
 //! How a session's kept state comes back: its fork on the texts as they are now, its ledger and news into the
 //! workspace.
 //!
-//! What was under way when the process ended is looked for (`leftover`), so that an accepted edit is either in the
+//! Edits that were under way when the process ended are looked for (`leftover`), so that an accepted edit is either in the
 //! ledger or pending, never both and never neither. What no longer has a place is told.
 
 mod texts;
 
-use super::leftover::{Fate, Sent, drop_made, fate_of};
-use super::{Kept, KeptFile, Lines};
+use super::leftover::{Fate, SentChanges, drop_made, fate_of};
+use super::{HunkLines, KeptFile, SavedState};
 use crate::disk;
-use crate::entry::{Base, FileChange, HunkIds, Mark};
+use crate::entry::{Base, FileChange, HunkIdSource, Mark};
 use crate::fork::{
-    Fork, ForkFile, Look, Question, base_of, follow_disk, is_about_link, place_over, sync_file,
+    FileOnDisk, Fork, ForkFile, Question, base_of, follow_disk, is_about_link, place_over,
+    sync_file,
 };
-use crate::ledger::{Found, Ledger, Left, Published, PublishedFile, Stands, Stood, rename_of};
+use crate::ledger::{
+    FileAfter, FileBefore, Ledger, Published, PublishedFile, TextMatch, UndoSpot, rename_of,
+};
 use crate::note::Note;
 use crate::paths::Links;
 use crate::view::{DiskFile, read_file};
@@ -23,7 +26,7 @@ use ropewalk_text::Text;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-impl Kept {
+impl SavedState {
     /// The session's fork on the texts as they are now; its ledger and news go into the workspace, in the place
     /// of what that has of the session. Reads the disk. Blocking.
     ///
@@ -34,7 +37,7 @@ impl Kept {
             workspace.tell(Some(session.clone()), note.clone());
         }
         let mut fork = Fork::new(session);
-        fork.ids = HunkIds::after(self.last_hunk);
+        fork.ids = HunkIdSource::after(self.last_hunk);
         fork.rejected = (*self.rejected).clone();
         fork.accepted = (*self.accepted).clone();
         fork.names = self.names.clone();
@@ -61,12 +64,12 @@ impl Kept {
 
 /// A restore under way.
 struct Restoring<'a> {
-    kept: &'a Kept,
+    kept: &'a SavedState,
     workspace: &'a Workspace,
     roots: Roots,
     fork: Fork,
     ledger: Ledger,
-    /// What became of the changes of files that were under way.
+    /// Fates of the changes of files that were under way.
     fates: BTreeMap<HunkId, Fate>,
     /// Names that the changes take away.
     over: Links,
@@ -88,7 +91,7 @@ impl Restoring<'_> {
         let live: Vec<Published> = ledger.texts.take_all(|hunk| hunk.session == *session);
         ledger.files.take_all(|file| file.session == *session);
         drop(ledger);
-        for Lines { texts, files } in self.kept.ledger.values().map(|lines| &**lines) {
+        for HunkLines { texts, files } in self.kept.ledger.values().map(|lines| &**lines) {
             for hunk in texts {
                 let same = |live: &&Published| {
                     (live.id, &live.doc, &live.at) == (hunk.id, &hunk.doc, &hunk.at)
@@ -103,8 +106,8 @@ impl Restoring<'_> {
         }
     }
 
-    /// What became of changes of files: those that the ledger tells of while they are pending still, and those
-    /// that were being undone.
+    /// Finds out the fates of changes of files that were under way: pending ones that the ledger
+    /// lists, and ones that were being undone.
     fn settle_files(&mut self) {
         for (id, lines) in &self.kept.ledger {
             if lines.files.is_empty() {
@@ -135,7 +138,9 @@ impl Restoring<'_> {
             .collect();
         for id in halves {
             let left = self.ledger.files.of_hunk(id).find_map(|line| match &line.before {
-                Some(Stood::File { bytes, .. }) => Some(Left::File(crate::ContentHash::of(bytes))),
+                Some(FileBefore::File { bytes, .. }) => {
+                    Some(FileAfter::File(crate::ContentHash::of(bytes)))
+                }
                 _ => None,
             });
             self.ledger.files.change_of_hunk(id, |line| {
@@ -148,7 +153,7 @@ impl Restoring<'_> {
         self.follow_renames();
     }
 
-    /// What was published in a file that got its other name right before the end goes with it.
+    /// Takes published changes along to a name that their file got right before the end.
     fn follow_renames(&mut self) {
         let is_made = |(_, fate): &(&HunkId, &Fate)| matches!(fate, Fate::Done | Fate::HalfRenamed);
         for (id, _) in self.fates.iter().filter(is_made) {
@@ -160,7 +165,7 @@ impl Restoring<'_> {
         }
     }
 
-    /// Whether a hunk is pending whose file was to be changed as a whole.
+    /// True if a hunk is pending whose file was to be changed as a whole.
     fn is_under_way(&self, id: HunkId) -> bool {
         self.kept.files.values().any(|kept| {
             kept.file.as_ref().is_some_and(|(_, mark)| mark.id == id)
@@ -204,7 +209,7 @@ impl Restoring<'_> {
         self.fork.files.insert(id.clone(), file);
     }
 
-    /// What becomes of a change of the file itself. False: nothing of this entry is left.
+    /// Settles a change of the file itself by its fate. False if nothing of this entry is left.
     fn file_change(&self, id: &DocId, file: &mut ForkFile) -> bool {
         let Some((change, mark)) = file.entry.file.clone() else { return true };
         let fate = self.fates.get(&mark.id).copied();
@@ -235,7 +240,7 @@ impl Restoring<'_> {
         true
     }
 
-    /// What becomes of permission bits that were to be set.
+    /// Settles by their fate permission bits that were to be set.
     fn mode_change(&self, file: &mut ForkFile) {
         let Some((_, mark)) = &file.entry.mode else { return };
         match self.fates.get(&mark.id) {
@@ -289,7 +294,7 @@ impl Restoring<'_> {
         renamed: bool,
     ) {
         let session = self.fork.session.clone();
-        while let Some(sent) = Sent::first(&session, source, file) {
+        while let Some(sent) = SentChanges::first(&session, source, file) {
             let entry = &mut file.entry;
             let before = entry.base.text();
             let whole = !matches!(entry.base, Base::Buffer { .. } | Base::Disk { .. });
@@ -340,7 +345,7 @@ impl Restoring<'_> {
     fn made(&mut self, forms: Vec<Published>, now: Option<&Text>, saved: bool) {
         for form in forms {
             self.fork.accepted.insert(form.id);
-            if now.is_some_and(|now| matches!(Ledger::stands(&form, now), Stands::Old(_))) {
+            if now.is_some_and(|now| matches!(Ledger::stands(&form, now), TextMatch::Old(_))) {
                 self.tell(form.undone());
                 continue;
             }
@@ -369,7 +374,7 @@ impl Restoring<'_> {
             let doc = hunk.doc.clone();
             // Where it is found for certain its place is followed again, from this very text on.
             let anchored = self.workspace.with_document(&doc, |document| {
-                if let Found::At(range) = Ledger::find(&hunk, document.text()) {
+                if let UndoSpot::At(range) = Ledger::find(&hunk, document.text()) {
                     hunk = Published { range, anchored: true, ..hunk.clone() };
                 }
                 self.workspace.ledger().texts.push(hunk.clone());
@@ -389,8 +394,8 @@ pub(super) fn bring_to_now(
     fork: &mut Fork,
     source: &DocId,
     file: &mut ForkFile,
-    (now, look): (Option<&Text>, Option<Arc<Look>>),
-) -> Vec<crate::entry::SetAside> {
+    (now, look): (Option<&Text>, Option<Arc<FileOnDisk>>),
+) -> Vec<crate::entry::Conflict> {
     let mut aside = match now {
         // The editor has read the disk anew meanwhile: what the fork had brought along is there.
         Some(now) if file.entry.disk.as_ref() == Some(now) => {

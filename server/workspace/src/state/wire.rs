@@ -3,7 +3,7 @@
 //! Nothing is judged here but the spelling; whether a record fits what is kept is [`super::fold`]'s business.
 
 use crate::entry::{FileChange, Mark};
-use crate::ledger::{Published, PublishedFile, Stood};
+use crate::ledger::{FileBefore, Published, PublishedFile};
 use crate::note::Note;
 use crate::{ContentHash, DocId, HunkId};
 use ropewalk_text::decode::{Encoding, FileFormat};
@@ -16,14 +16,14 @@ use std::sync::Arc;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum StateRecord {
-    /// What is pending in a file now, all of it.
-    File(Box<FileState>),
+    /// All pending changes of a file.
+    File(Box<PendingFile>),
     /// Nothing is pending in the file any more.
     FileGone {
         /// The file.
         doc: DocId,
     },
-    /// What the ledger has of a hunk now, all of it.
+    /// All lines of the ledger on a hunk.
     Published {
         /// The hunk.
         id: HunkId,
@@ -52,7 +52,7 @@ pub enum StateRecord {
     Names {
         /// The file.
         doc: DocId,
-        /// What it was called.
+        /// Names that it had before.
         former: Vec<DocId>,
     },
     /// The session's news that the model has not been told yet, all of them.
@@ -69,14 +69,14 @@ pub enum StateRecord {
     },
 }
 
-/// What is pending in one file.
+/// Pending changes of one file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct FileState {
+pub struct PendingFile {
     /// The file. Where it lies is made out anew from this when it comes back.
     pub doc: DocId,
     /// How it is named to people.
     pub shown: String,
-    /// What the user has.
+    /// Base that the user has.
     pub base: BaseState,
     /// The text that the user has.
     pub text: BaseText,
@@ -116,7 +116,7 @@ pub enum WrittenChange {
     },
 }
 
-/// What lies under the pending changes.
+/// Base of the pending changes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum BaseState {
@@ -161,7 +161,7 @@ pub enum BaseText {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Edit(pub usize, pub usize, pub String);
 
-/// Whether a file is in UTF-8 and has no byte order mark.
+/// True if a file is in UTF-8 and has no byte order mark.
 pub(crate) fn is_usual(format: &FileFormat) -> bool {
     *format == FileFormat::default()
 }
@@ -220,7 +220,7 @@ pub(crate) mod bytes {
     }
 }
 
-/// What stood under a name, as records have it or had it: once only its bytes.
+/// State of a name before a change, as records have it. Old records have only its bytes.
 #[derive(Deserialize)]
 #[serde(untagged)]
 pub(crate) enum StoodWire {
@@ -240,13 +240,13 @@ pub(crate) enum StoodWire {
     },
 }
 
-impl From<StoodWire> for Stood {
+impl From<StoodWire> for FileBefore {
     fn from(wire: StoodWire) -> Self {
         match wire {
-            StoodWire::Bytes(bytes) => Stood::File { bytes, mode: None },
-            StoodWire::File { bytes, mode } => Stood::File { bytes, mode },
-            StoodWire::Link { link } => Stood::Link { link },
-            StoodWire::Mode { mode } => Stood::Mode { mode },
+            StoodWire::Bytes(bytes) => FileBefore::File { bytes, mode: None },
+            StoodWire::File { bytes, mode } => FileBefore::File { bytes, mode },
+            StoodWire::Link { link } => FileBefore::Link { link },
+            StoodWire::Mode { mode } => FileBefore::Mode { mode },
         }
     }
 }
@@ -259,7 +259,7 @@ pub(crate) mod target {
 
     #[derive(Serialize, Deserialize)]
     #[serde(untagged)]
-    enum Spelled {
+    enum LinkTarget {
         Text(String),
         Bytes {
             #[serde(with = "super::bytes")]
@@ -269,16 +269,16 @@ pub(crate) mod target {
 
     pub(crate) fn serialize<S: Serializer>(target: &Path, s: S) -> Result<S::Ok, S::Error> {
         let spelled = match target.to_str() {
-            Some(text) => Spelled::Text(text.to_owned()),
-            None => Spelled::Bytes { bytes: target.as_os_str().as_encoded_bytes().into() },
+            Some(text) => LinkTarget::Text(text.to_owned()),
+            None => LinkTarget::Bytes { bytes: target.as_os_str().as_encoded_bytes().into() },
         };
         spelled.serialize(s)
     }
 
     pub(crate) fn deserialize<'de, D: Deserializer<'de>>(d: D) -> Result<PathBuf, D::Error> {
-        match Spelled::deserialize(d)? {
-            Spelled::Text(text) => Ok(text.into()),
-            Spelled::Bytes { bytes } => of_bytes(&bytes).map_err(serde::de::Error::custom),
+        match LinkTarget::deserialize(d)? {
+            LinkTarget::Text(text) => Ok(text.into()),
+            LinkTarget::Bytes { bytes } => of_bytes(&bytes).map_err(serde::de::Error::custom),
         }
     }
 

@@ -4,8 +4,8 @@
 use super::Undoing;
 use crate::disk::{self, Expect, FileError};
 use crate::editor::Editor;
-use crate::ledger::{Left, Line as _, PublishedFile, Stood, rename_of};
-use crate::publish::{Bounds, Failure, PublishReport};
+use crate::ledger::{FileAfter, FileBefore, LedgerLine as _, PublishedFile, rename_of};
+use crate::publish::{Failure, PublishBounds, PublishReport};
 use crate::workspace::Workspace;
 use crate::{HunkId, Place, Roots};
 
@@ -15,7 +15,7 @@ impl Undoing<'_> {
         &self,
         editor: &dyn Editor,
         files: &[PublishedFile],
-        bounds: Bounds,
+        bounds: PublishBounds,
         report: &mut PublishReport,
     ) {
         let unsaved = |file: &&PublishedFile| self.is_unsaved(file);
@@ -65,9 +65,9 @@ impl Undoing<'_> {
         report.done.extend(drop_modes(workspace, file));
     }
 
-    /// Whether the file has unsaved text in the editor, and is to be put back as a whole.
+    /// True if the file has unsaved text in the editor, and is to be put back as a whole.
     fn is_unsaved(&self, file: &PublishedFile) -> bool {
-        let of_mode = matches!(file.after, Some(Left::Mode { .. }));
+        let of_mode = matches!(file.after, Some(FileAfter::Mode { .. }));
         let place = self.workspace.roots().place_of_name(&file.path).ok();
         !of_mode && place.is_some_and(|place| self.workspace.is_unsaved(&place.doc()))
     }
@@ -99,7 +99,7 @@ impl Undoing<'_> {
 /// whose those were.
 fn drop_modes(workspace: &Workspace, gone: &PublishedFile) -> Vec<HunkId> {
     let went = |line: &PublishedFile| {
-        let of_mode = matches!(line.after, Some(Left::Mode { .. }));
+        let of_mode = matches!(line.after, Some(FileAfter::Mode { .. }));
         gone.before.is_none() && of_mode && line.session == gone.session
     };
     let lines = workspace.ledger().files.take_of_doc(&gone.doc(), went);
@@ -119,12 +119,12 @@ fn put_back(
     let changed = || FileError::Changed { path: file.file.clone() };
     let now = match &file.after {
         None => Expect::Absent,
-        Some(Left::File(hash)) => Expect::Hash(*hash),
-        Some(Left::Link { link }) => Expect::Link(disk::link_hash(link)),
-        Some(Left::Mode { mode }) => {
+        Some(FileAfter::File(hash)) => Expect::Hash(*hash),
+        Some(FileAfter::Link { link }) => Expect::Link(disk::link_hash(link)),
+        Some(FileAfter::Mode { mode }) => {
             let is_left = disk::stat(roots, place)?.mode & 0o777 == *mode;
             return match &file.before {
-                Some(Stood::Mode { mode }) if is_left => disk::set_mode(roots, place, *mode),
+                Some(FileBefore::Mode { mode }) if is_left => disk::set_mode(roots, place, *mode),
                 _ => Err(changed()),
             };
         }
@@ -132,16 +132,16 @@ fn put_back(
     // The others are the user's, whatever their mode.
     let made = disk::missing_folders(roots, place)?;
     match &file.before {
-        Some(Stood::File { bytes, mode }) => {
+        Some(FileBefore::File { bytes, mode }) => {
             disk::write(roots, place, bytes, now)?;
             // Where a file stood all the time its mode is the user's, or told of by another line.
-            let is_new = !matches!(file.after, Some(Left::File(_)));
+            let is_new = !matches!(file.after, Some(FileAfter::File(_)));
             if let Some(mode) = mode.filter(|_| is_new) {
                 log_failure(file, disk::set_mode(roots, place, mode));
             }
         }
-        Some(Stood::Link { link }) => disk::write_link(roots, place, link, now)?,
-        Some(Stood::Mode { .. }) => return Err(changed()),
+        Some(FileBefore::Link { link }) => disk::write_link(roots, place, link, now)?,
+        Some(FileBefore::Mode { .. }) => return Err(changed()),
         None => {
             disk::remove(roots, place, now)?;
             workspace.remove_folders(place, file.folders.len());

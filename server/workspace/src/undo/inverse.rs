@@ -1,8 +1,8 @@
-//! What takes published hunks back: their old text, where their new text stands now.
+//! Inverses of published hunks: their old text, where their new text stands now.
 
 use crate::HunkId;
 use crate::entry::moved;
-use crate::ledger::{Found, Ledger, Published};
+use crate::ledger::{Ledger, Published, UndoSpot};
 use ropewalk_text::{Change, ChangeSet, Text};
 use std::ops::Range;
 
@@ -37,7 +37,7 @@ fn of_found(text: &Text, hunks: &[Published]) -> (ChangeSet, Vec<HunkId>) {
             changes.iter().all(|c| c.range.end <= range.start || range.end <= c.range.start)
         };
         match Ledger::find(hunk, text) {
-            Found::At(range) if free(&range) => {
+            UndoSpot::At(range) if free(&range) => {
                 changes.push(Change::new(range, hunk.old.clone()));
             }
             _ => left.push(hunk),
@@ -54,7 +54,7 @@ fn of_found(text: &Text, hunks: &[Published]) -> (ChangeSet, Vec<HunkId>) {
         let before = left.len();
         left.retain(|hunk| {
             let loose = Published { anchored: false, ..(*hunk).clone() };
-            let Found::At(range) = Ledger::find(&loose, &now) else { return true };
+            let UndoSpot::At(range) = Ledger::find(&loose, &now) else { return true };
             let back = ChangeSet::single(now.len(), range, hunk.old.as_str());
             let (Ok(undone), Ok(set)) = (back.apply(&now), all.compose(&back)) else { return true };
             (now, all) = (undone, set);

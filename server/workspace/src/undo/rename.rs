@@ -5,7 +5,7 @@ use super::Undoing;
 use crate::disk::{self, FileError};
 use crate::editor::{Editor, FileRename};
 use crate::ledger::PublishedFile;
-use crate::publish::{Bounds, Failure, PublishReport, old_name, renamed};
+use crate::publish::{Failure, PublishBounds, PublishReport, old_name, renamed};
 use crate::{DocId, Place};
 
 /// The lines of a rename in the ledger: of the name that went, and of the name that came.
@@ -22,7 +22,7 @@ impl Undoing<'_> {
         &self,
         editor: &dyn Editor,
         (gone, came): Rename<'_>,
-        bounds: Bounds,
+        bounds: PublishBounds,
     ) -> Result<(), Failure> {
         let workspace = self.workspace;
         let roots = workspace.roots();
@@ -57,8 +57,8 @@ impl Undoing<'_> {
         Ok(())
     }
 
-    /// What was published in the file goes back with it; where the editor has it open under the name that it no
-    /// longer has, the user is told.
+    /// Takes the file's published changes back with it. The user is told where the editor has the
+    /// file open under the name that is gone.
     pub(super) fn tell_renamed(
         &self,
         done: &PublishedFile,

@@ -2,7 +2,7 @@
 
 use ropewalk_text::{Coordinates, Text};
 use ropewalk_workspace::entry::Maker;
-use ropewalk_workspace::publish::{Bounds, PublishReport, publish};
+use ropewalk_workspace::publish::{PublishBounds, PublishReport, publish};
 use ropewalk_workspace::undo::undo;
 use ropewalk_workspace::*;
 use std::collections::BTreeMap;
@@ -11,7 +11,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard};
 
-/// What stands at a name, for comparing folders.
+/// Thing at a name, for comparing folders.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Thing {
     Folder,
@@ -141,7 +141,7 @@ impl Bench {
     }
 
     pub(crate) fn reject(&self, id: HunkId) -> usize {
-        let which = Selection::Hunks(vec![id]);
+        let which = HunkSelection::Hunks(vec![id]);
         self.fork.lock().unwrap().reject(&self.workspace, &which, None)
     }
 
@@ -162,8 +162,8 @@ impl Bench {
     /// The same session on the same folder in another process, by what was written of it.
     pub(crate) fn restarted(&self) -> Fork {
         let fork = self.fork.lock().unwrap();
-        let mut kept = state::Kept::default();
-        for record in state::Kept::default().record(&fork, &self.workspace, None) {
+        let mut kept = state::SavedState::default();
+        for record in state::SavedState::default().record(&fork, &self.workspace, None) {
             let line = serde_json::to_string(&record).unwrap();
             kept.take(serde_json::from_str(&line).unwrap()).unwrap();
         }
@@ -172,7 +172,7 @@ impl Bench {
     }
 
     pub(crate) fn accept_one(&self, id: HunkId) -> PublishReport {
-        self.accept(&Selection::Hunks(vec![id]))
+        self.accept(&HunkSelection::Hunks(vec![id]))
     }
 
     /// All is accepted without trouble, then undone, and the folder is as it was.
@@ -180,11 +180,11 @@ impl Bench {
         &self,
         before: &BTreeMap<String, Thing>,
     ) -> BTreeMap<String, Thing> {
-        let report = self.accept(&Selection::All);
+        let report = self.accept(&HunkSelection::All);
         assert_eq!(report.failed, []);
         assert_eq!(self.review(), [""; 0]);
         let after = self.things();
-        let report = self.undo(&Selection::Turn(1));
+        let report = self.undo(&HunkSelection::Turn(1));
         assert_eq!(report.failed, []);
         assert_eq!(self.things(), *before);
         assert!(
@@ -197,18 +197,22 @@ impl Bench {
         self.fork.lock().unwrap().hunks()
     }
 
-    pub(crate) fn accept(&self, selection: &Selection) -> PublishReport {
+    pub(crate) fn accept(&self, selection: &HunkSelection) -> PublishReport {
         self.accept_by(&self.fork, selection)
     }
 
-    pub(crate) fn accept_by(&self, fork: &dyn ForkOwner, selection: &Selection) -> PublishReport {
-        let bounds = Bounds::default();
+    pub(crate) fn accept_by(
+        &self,
+        fork: &dyn ForkOwner,
+        selection: &HunkSelection,
+    ) -> PublishReport {
+        let bounds = PublishBounds::default();
         let done = publish(&self.workspace, &NoEditor, fork, selection, bounds);
         runtime().block_on(done)
     }
 
-    pub(crate) fn undo(&self, selection: &Selection) -> PublishReport {
-        let (bounds, fork) = (Bounds::default(), &self.fork);
+    pub(crate) fn undo(&self, selection: &HunkSelection) -> PublishReport {
+        let (bounds, fork) = (PublishBounds::default(), &self.fork);
         let done = undo(&self.workspace, &NoEditor, fork, selection, bounds);
         runtime().block_on(done)
     }

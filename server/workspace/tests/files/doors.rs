@@ -1,10 +1,10 @@
-//! What no tool changes, what goes only together, and what a file was called before.
+//! Changes that no tool makes, changes that go only together, and former names of a file.
 
 use crate::bench::Bench;
 use ropewalk_text::{Change, ChangeSet, Text};
 use ropewalk_workspace::disk::FileError;
 use ropewalk_workspace::publish::Failure;
-use ropewalk_workspace::{ProposedChange, Selection};
+use ropewalk_workspace::{HunkSelection, ProposedChange};
 
 fn changes() -> Vec<ProposedChange> {
     vec![
@@ -76,7 +76,7 @@ fn what_has_become_gits_is_not_published() {
     for folder in ["near/objects", "near/refs"] {
         std::fs::create_dir(bench.path(folder)).unwrap();
     }
-    let report = bench.accept(&Selection::All);
+    let report = bench.accept(&HunkSelection::All);
     assert_eq!(report.failed, [("near/config".to_owned(), Failure::OfGit)]);
     assert_eq!(std::fs::read(bench.path("near/config")).unwrap(), b"one\n");
 }
@@ -120,7 +120,7 @@ fn a_moved_file_is_known_by_all_its_names() {
     };
     bench.rename("a", "b");
     assert_eq!(former("b"), ["a"]);
-    assert_eq!(bench.accept(&Selection::All).failed, []);
+    assert_eq!(bench.accept(&HunkSelection::All).failed, []);
     assert_eq!(former("b"), ["a"], "published too");
     bench.rename("b", "d/c");
     bench.write("d/c", "other\n");

@@ -6,13 +6,13 @@ use crate::bench::{Bench, Thing};
 use proptest::prelude::*;
 use ropewalk_text::Text;
 use ropewalk_text::decode::encode;
-use ropewalk_workspace::{ProposedChange, Selection, Stands};
+use ropewalk_workspace::{HunkSelection, OverlayContent, ProposedChange};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 const NAMES: [&str; 10] =
     ["a.txt", "b.txt", "bin", "d", "d/x.txt", "d/y", "l", "n/m/new", "new.txt", "run.sh"];
-/// Those that nothing stands at.
+/// Names at which nothing stands.
 const FREE: [&str; 2] = ["n/m/new", "new.txt"];
 const MODES: [u32; 4] = [0o644, 0o755, 0o600, 0o664];
 
@@ -31,7 +31,7 @@ pub(crate) fn bench() -> Bench {
     bench
 }
 
-/// What is to stand at each name: no folders.
+/// Thing that is to stand at each name: no folders.
 pub(crate) type Model = BTreeMap<String, Thing>;
 
 fn is_free(model: &Model, name: &str) -> bool {
@@ -57,10 +57,10 @@ pub(crate) fn step(bench: &Bench, model: &mut Model, (kind, a, b, c): Step) {
                 (name, ProposedChange::Write(Text::from(text))),
                 (name, ProposedChange::Mode(bits)),
             ]);
-            // What was a text keeps its encoding: the view says which.
+            // A file that was a text keeps its encoding: the view says which.
             let found = bench.view().materials().into_iter().find(|one| one.place.shown == name);
             let bytes = match (found.map(|one| one.stands), there) {
-                (Some(Stands::Text(text, format)), _) => encode(&text, format).unwrap(),
+                (Some(OverlayContent::Text(text, format)), _) => encode(&text, format).unwrap(),
                 // It is what it was, or has no text to say.
                 (_, Some(Thing::File(bytes, _))) => bytes,
                 (stands, there) => panic!("{name}: {stands:?} {there:?}"),
@@ -140,7 +140,7 @@ proptest! {
             let hunks = bench.hunks();
             let Some(hunk) = hunks.get(usize::from(number) % hunks.len().max(1)) else { break };
             if accept {
-                // What needs another change first is refused, and stays pending.
+                // A hunk that needs another change first is refused, and stays pending.
                 bench.accept_one(hunk.id);
             } else {
                 prop_assert_eq!(bench.reject(hunk.id), 1);
@@ -148,10 +148,10 @@ proptest! {
             bench.view();
             prop_assert_eq!(bench.restarted().hunks(), bench.hunks());
         }
-        bench.fork.lock().unwrap().reject(&bench.workspace, &Selection::All, None);
+        bench.fork.lock().unwrap().reject(&bench.workspace, &HunkSelection::All, None);
         prop_assert_eq!(bench.review(), Vec::<String>::new());
         let published = bench.things();
-        let report = bench.undo(&Selection::Turn(1));
+        let report = bench.undo(&HunkSelection::Turn(1));
         prop_assert_eq!(report.failed, vec![], "{:?}", published);
         prop_assert_eq!(bench.things(), before);
     }
@@ -184,7 +184,7 @@ proptest! {
                 let same = match (&now.0, thing) {
                     // Where the command made the very same, the mode that it gave it is left.
                     (Some(Thing::File(now, _)), Some(Thing::File(then, _))) => now == then,
-                    // What was empty may be filled.
+                    // An empty file may be filled.
                     (now, then) => now == then,
                 };
                 let was_empty = matches!(thing, Some(Thing::File(bytes, _)) if bytes.is_empty());
@@ -192,9 +192,9 @@ proptest! {
             }
             Ok(())
         };
-        bench.accept(&Selection::All);
+        bench.accept(&HunkSelection::All);
         check()?;
-        bench.undo(&Selection::Turn(1));
+        bench.undo(&HunkSelection::Turn(1));
         check()?;
     }
 }

@@ -181,7 +181,7 @@ fn what_changed_since_is_left_alone() {
         let now = bench.thing("l");
         // It is seen before it is published, and shown anew.
         let report = bench.accept_one(hunks[0].id);
-        bench.undo(&ropewalk_workspace::Selection::All);
+        bench.undo(&ropewalk_workspace::HunkSelection::All);
         assert_eq!(bench.thing("l"), now, "{report:?}");
     };
     check(ProposedChange::Link("b".into()), &|bench| bench.link("l", "theirs"));
@@ -190,10 +190,10 @@ fn what_changed_since_is_left_alone() {
     // Published, and then changed by the user: undo finds something else there.
     let bench = Bench::new(&[]);
     bench.to_link("l", "ours");
-    assert_eq!(bench.accept(&ropewalk_workspace::Selection::All).failed, []);
+    assert_eq!(bench.accept(&ropewalk_workspace::HunkSelection::All).failed, []);
     std::fs::remove_file(bench.path("l")).unwrap();
     bench.link("l", "theirs");
-    let report = bench.undo(&ropewalk_workspace::Selection::All);
+    let report = bench.undo(&ropewalk_workspace::HunkSelection::All);
     assert_eq!(report.failed, [("l".to_owned(), Failure::Conflict)]);
     assert_eq!(bench.thing("l"), to("theirs"));
 }

@@ -1,23 +1,25 @@
-//! What must stand where for a command to see the files as the view does.
+//! Contents that must stand where a command is to see the files as the view does.
 
 use crate::bench::Bench;
 use ropewalk_text::Text;
 use ropewalk_text::decode::encode;
 
-use ropewalk_workspace::{ContentChange, DocId, Material, ProposedChange, Selection, Stands};
+use ropewalk_workspace::{
+    ContentChange, DocId, HunkSelection, OverlayContent, OverlayFile, ProposedChange,
+};
 use std::sync::Arc;
 
 /// One line for each place: its name, what stands there, its mode, whether it is open and whether it differs.
 fn lines(bench: &Bench) -> Vec<String> {
-    let line = |material: Material| {
+    let line = |material: OverlayFile| {
         let stands = match material.stands {
-            Stands::Missing => "nothing".to_owned(),
-            Stands::Text(text, format) => {
+            OverlayContent::Missing => "nothing".to_owned(),
+            OverlayContent::Text(text, format) => {
                 format!("'{}'", encode(&text, format).unwrap().escape_ascii())
             }
-            Stands::Bytes(bytes) => format!("bytes '{}'", bytes.escape_ascii()),
-            Stands::OnDisk(place) => format!("as {}", place.shown),
-            Stands::Link(target) => format!("-> {}", target.display()),
+            OverlayContent::Bytes(bytes) => format!("bytes '{}'", bytes.escape_ascii()),
+            OverlayContent::OnDisk(place) => format!("as {}", place.shown),
+            OverlayContent::Link(target) => format!("-> {}", target.display()),
         };
         let mode = material.mode.map(|mode| format!(" {mode:o}")).unwrap_or_default();
         let open = if material.open { " open" } else { "" };
@@ -60,7 +62,7 @@ fn open_documents_stand_in_the_encoding_of_their_files() {
         r"old.txt 'caf\xe9, bi\xe8re\n' open",
     ];
     assert_eq!(lines(&bench), expected);
-    // What is pending is laid over it, in the same encoding.
+    // Pending text is laid over it, in the same encoding.
     bench.write("old.txt", "café noir\n");
     assert_eq!(lines(&bench)[4], r"old.txt 'caf\xe9 noir\n' open");
     let change = ContentChange { range: None, text: "typed\n".to_owned() };
@@ -116,8 +118,8 @@ fn what_was_published_or_undone_is_the_disks_alone() {
     bench.write("a.txt", "two\n");
     bench.rename("b.bin", "c.bin");
     assert_eq!((lines(&bench).len(), bench.hunks().len()), (3, 2));
-    assert_eq!(bench.accept(&Selection::All).failed, []);
+    assert_eq!(bench.accept(&HunkSelection::All).failed, []);
     assert_eq!(lines(&bench), [""; 0]);
-    assert_eq!(bench.undo(&Selection::All).failed, []);
+    assert_eq!(bench.undo(&HunkSelection::All).failed, []);
     assert_eq!(lines(&bench), [""; 0]);
 }

@@ -20,7 +20,8 @@ fn patch(bench: &Bench) -> Patch {
     fork.patch(&bench.workspace)
 }
 
-/// What git can say of a folder: no empty folders, and of a mode whether it is a program's.
+/// Reduces things to the part that git can tell: no empty folders, and of a mode only if it is a
+/// program's.
 fn as_git_has_it(things: &BTreeMap<String, Thing>) -> BTreeMap<String, Thing> {
     let as_git = |(name, thing): (&String, &Thing)| {
         let thing = match thing {
@@ -65,7 +66,7 @@ fn folder_of(things: &BTreeMap<String, Thing>, folder: &Path) {
     }
 }
 
-/// What `git apply` makes of these.
+/// Applies the patch by `git apply`.
 fn applied(before: &BTreeMap<String, Thing>, patch: &Patch) -> BTreeMap<String, Thing> {
     let copy = Bench::new(&[]);
     folder_of(before, &copy.path(""));

@@ -5,7 +5,7 @@ use crate::bench::{Bench, Thing, Watched};
 use ropewalk_text::Text;
 use ropewalk_workspace::publish::Failure;
 use ropewalk_workspace::view::LARGEST_FILE;
-use ropewalk_workspace::{DocId, Fork, ForkOwner, LockedFork, ProposedChange, Selection};
+use ropewalk_workspace::{DocId, Fork, ForkOwner, HunkSelection, LockedFork, ProposedChange};
 use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -52,9 +52,9 @@ fn text_and_mode_are_accepted_one_by_one() {
         let expected = if first == "text" { file(b"two\n", 0o644) } else { file(b"one\n", 0o755) };
         assert_eq!(bench.thing("run.sh"), expected);
         assert_eq!(bench.hunks().len(), 1);
-        assert_eq!(bench.accept(&Selection::All).failed, []);
+        assert_eq!(bench.accept(&HunkSelection::All).failed, []);
         assert_eq!(bench.thing("run.sh"), file(b"two\n", 0o755));
-        assert_eq!(bench.undo(&Selection::All).failed, []);
+        assert_eq!(bench.undo(&HunkSelection::All).failed, []);
         assert_eq!(bench.things(), before);
     }
 }
@@ -81,7 +81,7 @@ fn a_file_that_cant_be_read_is_left_out_alone() {
     assert_eq!(refused, [format!("big has {words}"), format!("other has {words}")]);
     assert_eq!((report.conflicts.len(), report.hunks.len()), (0, 2));
     assert_eq!(bench.review().len(), 2, "{:?}", bench.review());
-    assert_eq!(bench.accept(&Selection::All).failed, []);
+    assert_eq!(bench.accept(&HunkSelection::All).failed, []);
     assert_eq!(bench.thing("a.txt"), file(b"two\n", 0o644));
     assert_eq!(bench.thing("new.txt"), file(b"new\n", 0o644));
 }
@@ -105,12 +105,12 @@ fn an_open_unsaved_document_gets_its_mode_and_keeps_its_text() {
     bench.open("run.sh", "unsaved\n");
     bench.open("new.sh", "never saved\n");
     bench.propose("run.sh", mode(0o755));
-    assert_eq!(bench.accept(&Selection::All).failed, []);
+    assert_eq!(bench.accept(&HunkSelection::All).failed, []);
     assert_eq!(bench.thing("run.sh"), file(b"one\n", 0o755));
-    assert_eq!(bench.undo(&Selection::All).failed, []);
+    assert_eq!(bench.undo(&HunkSelection::All).failed, []);
     assert_eq!(bench.thing("run.sh"), file(b"one\n", 0o644));
     bench.propose("new.sh", mode(0o755));
-    let report = bench.accept(&Selection::All);
+    let report = bench.accept(&HunkSelection::All);
     assert_eq!(report.failed, [("new.sh".to_owned(), Failure::Unsaved)]);
 }
 
@@ -118,9 +118,9 @@ fn an_open_unsaved_document_gets_its_mode_and_keeps_its_text() {
 fn a_mode_that_the_user_changed_since_is_not_undone() {
     let bench = Bench::new(&[("run.sh", b"one\n")]);
     bench.propose("run.sh", mode(0o755));
-    assert_eq!(bench.accept(&Selection::All).failed, []);
+    assert_eq!(bench.accept(&HunkSelection::All).failed, []);
     bench.chmod("run.sh", 0o700);
-    let report = bench.undo(&Selection::All);
+    let report = bench.undo(&HunkSelection::All);
     assert_eq!(report.failed, [("run.sh".to_owned(), Failure::Conflict)]);
     assert_eq!(bench.thing("run.sh"), file(b"one\n", 0o700));
 }
@@ -148,8 +148,8 @@ fn a_renamed_file_can_have_another_mode_text_and_bytes() {
     assert_eq!(bench.review(), [""; 0]);
     bench.rename("a.txt", "b.txt");
     bench.propose("b.txt", mode(0o600));
-    let renamed = Selection::Hunks(vec![bench.only("rename")]);
-    assert_eq!(bench.accept(&Selection::All).failed, []);
+    let renamed = HunkSelection::Hunks(vec![bench.only("rename")]);
+    assert_eq!(bench.accept(&HunkSelection::All).failed, []);
     let report = bench.undo(&renamed);
     assert_eq!((report.failed, bench.things()), (vec![], before));
     assert!(bench.workspace.ledger().files.is_empty());
@@ -235,7 +235,7 @@ fn folders_go_with_their_last_file_and_come_back_with_it() {
     assert_eq!(mode(&bits) & 0o777, 0o700);
     // One of several accepted: the folder stays.
     bench.propose("d/e/x", ProposedChange::Delete);
-    assert_eq!(bench.accept(&Selection::All).failed, []);
+    assert_eq!(bench.accept(&HunkSelection::All).failed, []);
     assert_eq!(bench.thing("d/e"), Some(Thing::Folder));
 }
 
@@ -258,13 +258,13 @@ fn a_folder_stays_above_a_file_that_is_open() {
     bench.link("l", "d/f");
     bench.open("l/never saved", "");
     bench.rename("d/f/y", "y");
-    assert_eq!(bench.accept(&Selection::All).failed, []);
+    assert_eq!(bench.accept(&HunkSelection::All).failed, []);
     assert_eq!(bench.thing("d/f"), Some(Thing::Folder));
     // A folder that came with a file does not go with it.
     bench.write("n/new", "new\n");
-    assert_eq!(bench.accept(&Selection::All).failed, []);
+    assert_eq!(bench.accept(&HunkSelection::All).failed, []);
     bench.open("n/never saved", "");
-    assert_eq!(bench.undo(&Selection::File(DocId::from_path(&bench.path("n/new")))).failed, []);
+    assert_eq!(bench.undo(&HunkSelection::File(DocId::from_path(&bench.path("n/new")))).failed, []);
     assert_eq!((bench.thing("n/new"), bench.thing("n")), (None, Some(Thing::Folder)));
 }
 
@@ -277,16 +277,16 @@ fn only_folders_that_were_made_again_get_their_modes_back() {
     bench.chmod("d", 0o1755);
     bench.chmod("d/e", 0o2750);
     bench.propose("d/e/x", ProposedChange::Delete);
-    assert_eq!(bench.accept(&Selection::All).failed, []);
+    assert_eq!(bench.accept(&HunkSelection::All).failed, []);
     assert_eq!(bench.thing("d"), None);
-    assert_eq!(bench.undo(&Selection::All).failed, []);
+    assert_eq!(bench.undo(&HunkSelection::All).failed, []);
     assert_eq!((bits("d"), bits("d/e")), (0o1755, 0o2750), "with all their bits");
     // The user has made the outer one again, in their own way.
     bench.propose("d/e/x", ProposedChange::Delete);
-    assert_eq!(bench.accept(&Selection::All).failed, []);
+    assert_eq!(bench.accept(&HunkSelection::All).failed, []);
     std::fs::create_dir(bench.path("d")).unwrap();
     bench.chmod("d", 0o711);
-    assert_eq!(bench.undo(&Selection::All).failed, []);
+    assert_eq!(bench.undo(&HunkSelection::All).failed, []);
     assert_eq!((bits("d"), bits("d/e")), (0o711, 0o2750));
 }
 
@@ -308,7 +308,7 @@ fn what_was_done_before_something_failed_is_said_to_be_done() {
     bench.propose("run.sh", mode(0o755));
     let text = bench.only("text");
     let thief = Thief(&bench.fork, bench.path("run.sh"), 0.into());
-    let report = bench.accept_by(&thief, &Selection::All);
+    let report = bench.accept_by(&thief, &HunkSelection::All);
     assert_eq!(report.done, [text], "the text was written");
     assert!(matches!(&report.failed[..], [(_, Failure::Disk(_))]), "{:?}", report.failed);
     assert_eq!(bench.workspace.ledger().texts.len(), 1);
@@ -357,9 +357,9 @@ fn hunks_of_text_are_undone_after_the_deletion_of_their_file() {
     let bench = Bench::new(&[("a", b"one\n")]);
     let before = bench.things();
     bench.write("a", "two\n");
-    assert_eq!(bench.accept(&Selection::All).failed, []);
+    assert_eq!(bench.accept(&HunkSelection::All).failed, []);
     bench.propose("a", ProposedChange::Delete);
-    assert_eq!(bench.accept(&Selection::File(DocId::from_path(&bench.path("a")))).failed, []);
-    assert_eq!(bench.undo(&Selection::All).failed, []);
+    assert_eq!(bench.accept(&HunkSelection::File(DocId::from_path(&bench.path("a")))).failed, []);
+    assert_eq!(bench.undo(&HunkSelection::All).failed, []);
     assert_eq!(bench.things(), before);
 }

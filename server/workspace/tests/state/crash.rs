@@ -2,7 +2,7 @@
 //! or pending, and done once in the end.
 
 use crate::world::{Moment, Outside, World};
-use ropewalk_workspace::{Note, ProposedChange, Selection};
+use ropewalk_workspace::{HunkSelection, Note, ProposedChange};
 use std::sync::Arc;
 
 /// Each moment that `act` has a side effect in, with the world right before it and right after it; and the world in
@@ -27,7 +27,7 @@ fn crashes(world: &World, act: impl FnOnce(&World)) -> (Vec<(Moment, Outside)>, 
 fn check_accept(world: World) {
     let before = world.outside();
     let (crashes, end) = crashes(&world, |world| {
-        let report = world.accept(&Selection::All);
+        let report = world.accept(&HunkSelection::All);
         assert_eq!(report.failed, []);
     });
     assert_ne!(before, end);
@@ -36,17 +36,17 @@ fn check_accept(world: World) {
         let news = after.workspace.take_news("s");
         assert_eq!(news, [], "{outside:?}");
         let (pending, published) = (after.review(), after.published());
-        let report = after.accept(&Selection::All);
+        let report = after.accept(&HunkSelection::All);
         assert_eq!(report.failed, [], "{pending:?} {published:?} {outside:?}");
         assert_eq!(after.outside(), end, "{pending:?} {published:?}");
         let kept = after.keep();
-        let report = after.undo(&Selection::All);
+        let report = after.undo(&HunkSelection::All);
         assert_eq!(report.failed, [], "{pending:?} {published:?} {outside:?}");
         assert_eq!(after.outside(), before, "{pending:?} {published:?}");
         // Once more, from what was kept when all had been done.
         let again = after.after(&kept, &end);
         assert_eq!(again.review(), []);
-        assert_eq!(again.undo(&Selection::All).failed, []);
+        assert_eq!(again.undo(&HunkSelection::All).failed, []);
         assert_eq!(again.outside(), before);
     }
 }
@@ -55,7 +55,7 @@ fn check_accept(world: World) {
 fn check_text_alone(world: World) {
     let texts = |world: &World| {
         let hunks = world.hunks().into_iter().filter(|hunk| hunk.kind.name() == "text");
-        Selection::Hunks(hunks.map(|hunk| hunk.id).collect())
+        HunkSelection::Hunks(hunks.map(|hunk| hunk.id).collect())
     };
     let before = world.outside();
     let (crashes, end) = crashes(&world, |world| {
@@ -68,7 +68,7 @@ fn check_text_alone(world: World) {
         assert_eq!(after.accept(&texts(&after)).failed, [], "{outside:?}");
         assert_eq!(after.outside(), end);
         assert_eq!(after.review().len(), 1, "the rename waits: {:?}", after.review());
-        assert_eq!(after.undo(&Selection::All).failed, []);
+        assert_eq!(after.undo(&HunkSelection::All).failed, []);
         assert_eq!(after.outside(), before, "{outside:?}");
     }
 }
@@ -76,10 +76,10 @@ fn check_text_alone(world: World) {
 /// All that was accepted is undone, and the server dies at each of the moments of that.
 fn check_undo(world: World) {
     let before = world.outside();
-    assert_eq!(world.accept(&Selection::All).failed, []);
+    assert_eq!(world.accept(&HunkSelection::All).failed, []);
     let done = world.outside();
     let (crashes, end) = crashes(&world, |world| {
-        assert_eq!(world.undo(&Selection::All).failed, []);
+        assert_eq!(world.undo(&HunkSelection::All).failed, []);
     });
     assert_eq!(before, end);
     for (moment, outside) in crashes {
@@ -91,7 +91,7 @@ fn check_undo(world: World) {
             outside == done || news.iter().all(|n| matches!(n, Note::Undone { .. })),
             "{news:?}"
         );
-        assert_eq!(after.undo(&Selection::All).failed, []);
+        assert_eq!(after.undo(&HunkSelection::All).failed, []);
         assert_eq!(after.outside(), before);
         assert_eq!(after.published(), []);
     }
@@ -231,7 +231,7 @@ fn a_rename_that_was_done_but_not_its_text() {
     world.rename("a.txt", "b.txt");
     let before = world.outside();
     let (crashes, end) = crashes(&world, |world| {
-        world.accept(&Selection::All);
+        world.accept(&HunkSelection::All);
     });
     let (moment, _) = crashes.first().unwrap();
     let mut half = before.clone();
@@ -240,9 +240,9 @@ fn a_rename_that_was_done_but_not_its_text() {
     let after = world.after(&moment.kept, &half);
     assert_eq!(after.workspace.take_news("s"), []);
     assert!(!after.review().is_empty(), "the text is pending still");
-    assert_eq!(after.accept(&Selection::All).failed, []);
+    assert_eq!(after.accept(&HunkSelection::All).failed, []);
     assert_eq!(after.outside(), end);
-    assert_eq!(after.undo(&Selection::All).failed, []);
+    assert_eq!(after.undo(&HunkSelection::All).failed, []);
     assert_eq!(after.outside(), before);
 }
 
@@ -269,7 +269,7 @@ fn a_file_that_is_neither_as_before_nor_as_after_is_left_alone_and_told() {
     world.propose("a.txt", ProposedChange::Delete);
     world.write("new.txt", TEXT);
     let (crashes, _) = crashes(&world, |world| {
-        world.accept(&Selection::All);
+        world.accept(&HunkSelection::All);
     });
     let (moment, _) = crashes.last().unwrap();
     let mut outside = Outside::default();
@@ -279,7 +279,7 @@ fn a_file_that_is_neither_as_before_nor_as_after_is_left_alone_and_told() {
     assert_eq!(after.review(), []);
     let news = after.workspace.take_news("s");
     assert!(!news.is_empty(), "{news:?}");
-    after.undo(&Selection::All);
+    after.undo(&HunkSelection::All);
     assert_eq!(after.outside(), outside);
 }
 
@@ -289,7 +289,7 @@ fn a_sent_edit_beside_which_the_user_typed_is_found() {
     world.open("a.txt", TEXT);
     world.write("a.txt", "one\ntwo\nTHREE\nfour\nfive\nsix\nseven\neight\n");
     let (crashes, _) = crashes(&world, |world| {
-        world.accept(&Selection::All);
+        world.accept(&HunkSelection::All);
     });
     let (moment, _) = crashes.first().unwrap();
     let with = |text: &str| {

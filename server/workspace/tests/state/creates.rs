@@ -5,7 +5,7 @@ use crate::world::World;
 use ropewalk_text::Text;
 use ropewalk_workspace::entry::Maker;
 use ropewalk_workspace::publish::Failure;
-use ropewalk_workspace::{Note, Proposal, ProposedChange, Selection};
+use ropewalk_workspace::{HunkSelection, Note, Proposal, ProposedChange};
 use std::sync::Arc;
 
 const OURS: &str = "cmd\n";
@@ -53,7 +53,7 @@ impl Made {
     }
 }
 
-/// What a call makes of a name that is free.
+/// Proposals of a call for a name that is free.
 fn creations() -> Vec<ProposedChange> {
     let bytes = ProposedChange::Binary(Arc::from(&b"\0"[..]));
     let text = |text| ProposedChange::Write(Text::from(text));
@@ -80,7 +80,7 @@ fn check_theirs(world: &World, stays: &str, context: &str) {
     let told = world.workspace.take_news("s");
     let is_told = |note: &Note| matches!(note, Note::Conflict { file, now, .. } if file == "new.txt" && now == stays);
     assert!(told.len() == 1 && told.iter().all(is_told), "{context}: {told:?}");
-    assert_eq!((world.published(), world.accept(&Selection::All).failed), (vec![], vec![]));
+    assert_eq!((world.published(), world.accept(&HunkSelection::All).failed), (vec![], vec![]));
     assert_eq!(world.text("new.txt"), stays, "{context}");
 }
 
@@ -95,13 +95,13 @@ fn a_file_that_somebody_made_meanwhile_is_not_joined_with_ours() {
                     continue;
                 }
                 let world = pending(&change);
-                let chosen = Selection::Hunks(vec![world.hunks()[0].id]);
+                let chosen = HunkSelection::Hunks(vec![world.hunks()[0].id]);
                 made.make(&world, "new.txt", THEIRS);
                 if looked {
                     world.workspace.look_at_disks();
                     world.sync();
                 }
-                let report = world.accept(if looked { &Selection::All } else { &chosen });
+                let report = world.accept(if looked { &HunkSelection::All } else { &chosen });
                 assert_eq!(report.done, [], "{context}");
                 check_theirs(&world, THEIRS, &context);
                 let kept = world.keep();
@@ -114,7 +114,7 @@ fn a_file_that_somebody_made_meanwhile_is_not_joined_with_ours() {
 #[test]
 fn accepting_what_has_become_a_conflict_says_so() {
     for change in creations() {
-        for selection in [Selection::All, Selection::Turn(1)] {
+        for selection in [HunkSelection::All, HunkSelection::Turn(1)] {
             let world = pending(&change);
             Made::OnDisk.make(&world, "new.txt", THEIRS);
             let report = world.accept(&selection);
@@ -125,7 +125,7 @@ fn accepting_what_has_become_a_conflict_says_so() {
     let world = World::new(&[("a.txt", "one\n")]);
     world.write("a.txt", "two\n");
     std::fs::write(world.path("a.txt"), "three\n").unwrap();
-    let report = world.accept(&Selection::All);
+    let report = world.accept(&HunkSelection::All);
     assert_eq!(report.failed, [("a.txt".to_owned(), Failure::Conflict)]);
 }
 
@@ -150,7 +150,7 @@ fn the_same_text_is_there_already() {
             made.make(&world, "new.txt", text);
             world.workspace.look_at_disks();
             world.sync();
-            // Whether an empty buffer is a file is looked up when it is written.
+            // An empty buffer is looked up as a file when it is written.
             if !text.is_empty() || matches!(made, Made::OnDisk | Made::Closed) {
                 assert_eq!(world.review(), [], "{text:?} {made:?}");
             }
@@ -188,7 +188,7 @@ fn an_empty_file_of_the_users_holds_nothing_that_could_be_lost() {
             assert_eq!((world.hunks().len(), world.workspace.take_news("s")), (1, vec![]));
             let other = world.beside(&world.keep(), &world.outside());
             assert_eq!(other.review(), world.review(), "{context}");
-            let report = world.accept(&Selection::All);
+            let report = world.accept(&HunkSelection::All);
             assert_eq!((report.done.len(), report.failed), (1, vec![]), "{context}");
             assert_eq!(world.text("new.txt"), becomes, "{context}");
             // Typed into it is theirs.
@@ -210,7 +210,7 @@ fn typing_that_was_taken_back_leaves_a_new_file_standing() {
     world.type_text("new.txt", "");
     world.sync();
     assert_eq!((world.hunks().len(), world.workspace.take_news("s")), (1, vec![]));
-    assert_eq!(world.accept(&Selection::All).failed, []);
+    assert_eq!(world.accept(&HunkSelection::All).failed, []);
     assert_eq!(world.text("new.txt"), OURS);
 }
 
@@ -218,27 +218,27 @@ fn typing_that_was_taken_back_leaves_a_new_file_standing() {
 fn a_file_that_is_no_text_is_not_replaced_by_one_that_was_made_of_nothing() {
     let world = pending(&ProposedChange::Write(Text::from(OURS)));
     std::fs::write(world.path("new.txt"), b"\0theirs").unwrap();
-    assert_eq!(world.accept(&Selection::All).done, []);
+    assert_eq!(world.accept(&HunkSelection::All).done, []);
     assert_eq!(std::fs::read(world.path("new.txt")).unwrap(), b"\0theirs");
     assert_eq!((world.review(), world.workspace.take_news("s").len()), (vec![], 1));
     for leads_to in ["there.txt", "nowhere"] {
         let world = pending(&ProposedChange::Write(Text::from(OURS)));
         std::fs::write(world.path("there.txt"), THEIRS).unwrap();
         std::os::unix::fs::symlink(leads_to, world.path("new.txt")).unwrap();
-        let report = world.accept(&Selection::All);
+        let report = world.accept(&HunkSelection::All);
         assert_eq!(report.failed, [("new.txt".to_owned(), Failure::Conflict)], "{leads_to}");
         assert!(world.path("new.txt").is_symlink() && !world.path("nowhere").exists());
         assert_eq!(std::fs::read_to_string(world.path("there.txt")).unwrap(), THEIRS);
         // If the link goes again, it can be made.
         std::fs::remove_file(world.path("new.txt")).unwrap();
-        assert_eq!(world.accept(&Selection::All).failed, []);
+        assert_eq!(world.accept(&HunkSelection::All).failed, []);
         assert_eq!(world.text("new.txt"), OURS);
     }
     // Made of other bytes, it replaces those and no others.
     let world = World::new(&[("bin", "\0one")]);
     world.write("bin", OURS);
     std::fs::write(world.path("bin"), b"\0two").unwrap();
-    assert_eq!(world.accept(&Selection::All).done, []);
+    assert_eq!(world.accept(&HunkSelection::All).done, []);
     assert_eq!(std::fs::read(world.path("bin")).unwrap(), b"\0two");
 }
 
@@ -289,7 +289,7 @@ fn a_file_that_somebody_made_while_the_call_ran_is_not_joined_with_ours() {
                 assert_eq!(world.text("new.txt"), text, "{context}");
                 if let (Some(own), "\n") = (own.filter(|own| !own.is_empty()), text) {
                     assert_eq!(report.conflicts, [""; 0], "{context}");
-                    world.accept(&Selection::All);
+                    world.accept(&HunkSelection::All);
                     let ends = own.ends_with('\n');
                     let whole = if ends { own } else { format!("{own}\n") };
                     assert_eq!(world.text("new.txt"), whole, "{context}");
@@ -306,7 +306,7 @@ fn an_empty_file_that_the_user_gives_a_text_is_one_change() {
     assert!(world.fork.lock().unwrap().edit(&world.workspace, id, "the user's own\n"));
     assert_eq!(world.hunks().len(), 1);
     let id = world.hunks()[0].id;
-    assert_eq!(world.accept(&Selection::Hunks(vec![id])).failed, []);
+    assert_eq!(world.accept(&HunkSelection::Hunks(vec![id])).failed, []);
     assert_eq!((world.text("new.txt").as_str(), world.hunks().len()), ("the user's own\n", 0));
 }
 

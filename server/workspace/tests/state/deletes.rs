@@ -4,7 +4,7 @@
 use crate::world::World;
 use ropewalk_workspace::entry::Maker;
 use ropewalk_workspace::publish::PublishReport;
-use ropewalk_workspace::{MergeReport, Note, Proposal, ProposedChange, Selection};
+use ropewalk_workspace::{HunkSelection, MergeReport, Note, Proposal, ProposedChange};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -29,7 +29,7 @@ fn open_and_pending(change: ProposedChange) -> World {
 
 /// Accepted, the change is a conflict, told once, and the disk keeps what it has.
 fn check_set_aside(world: &World, stays: &str) -> PublishReport {
-    let report = world.accept(&Selection::All);
+    let report = world.accept(&HunkSelection::All);
     let there = std::fs::read_to_string(world.path("a.txt"));
     assert_eq!(there.ok().as_deref(), Some(stays), "{report:?}");
     assert!(!world.path("a.txt").is_symlink());
@@ -47,7 +47,7 @@ fn check_set_aside(world: &World, stays: &str) -> PublishReport {
 fn check_stands(world: &World) {
     world.sync();
     assert_eq!(world.workspace.take_news("s"), []);
-    let report = world.accept(&Selection::All);
+    let report = world.accept(&HunkSelection::All);
     assert_eq!((report.done.len(), report.failed), (1, vec![]));
     assert_ne!(std::fs::read_to_string(world.path("a.txt")).ok().as_deref(), Some(TEXT));
     assert_eq!(world.workspace.take_news("s"), []);
@@ -78,7 +78,7 @@ fn a_file_that_is_open_and_typed_into_is_not_deleted() {
     for change in wholes() {
         let world = open_and_pending(change);
         world.type_text("a.txt", NEWER);
-        let report = world.accept(&Selection::All);
+        let report = world.accept(&HunkSelection::All);
         assert_eq!(world.text("a.txt"), NEWER);
         assert_eq!(std::fs::read_to_string(world.path("a.txt")).unwrap(), TEXT);
         assert_eq!(report.done, []);
@@ -213,7 +213,7 @@ fn a_link_is_deleted_whatever_is_typed_into_what_it_leads_to() {
     world.type_text("link", NEWER);
     world.save("link");
     world.sync();
-    assert_eq!(world.accept(&Selection::All).failed, []);
+    assert_eq!(world.accept(&HunkSelection::All).failed, []);
     assert!(!world.path("link").is_symlink());
     assert_eq!(std::fs::read_to_string(world.path("a.txt")).unwrap(), NEWER);
 }
@@ -242,7 +242,7 @@ fn what_changed_while_nobody_looked_is_not_deleted() {
             // It shows what it had, be that its user's text or what the disk had.
             changed.open.insert("a.txt".into(), TEXT.into());
             let after = world.after(&kept, &changed);
-            assert_eq!(after.accept(&Selection::All).done, []);
+            assert_eq!(after.accept(&HunkSelection::All).done, []);
             after.type_text("a.txt", NEWER);
             after.workspace.take_news("s");
             check_set_aside(&after, NEWER);
@@ -313,7 +313,7 @@ fn a_name_is_not_taken_for_what_is_open_under_it() {
         let report = world.propose_itself("link", change);
         assert_eq!((report.hunks.len(), report.conflicts), (0, vec!["link".to_owned()]));
     }
-    assert_eq!(world.accept(&Selection::All).failed, []);
+    assert_eq!(world.accept(&HunkSelection::All).failed, []);
     assert_eq!(world.text("link"), NEWER);
     assert!(world.path("link").is_symlink() && world.path("a.txt").exists());
 }

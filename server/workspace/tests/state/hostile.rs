@@ -3,8 +3,8 @@
 
 use crate::world::World;
 use proptest::prelude::*;
-use ropewalk_workspace::state::{Kept, StateError, StateRecord};
-use ropewalk_workspace::{DocId, Fork, Note, Selection, state};
+use ropewalk_workspace::state::{SavedState, StateError, StateRecord};
+use ropewalk_workspace::{DocId, Fork, HunkSelection, Note, state};
 use serde_json::{Value, json};
 use std::sync::Mutex;
 
@@ -20,12 +20,12 @@ fn file(doc: &str, change: &Value) -> Value {
     record
 }
 
-fn take(kept: &mut Kept, record: Value) -> Result<(), StateError> {
+fn take(kept: &mut SavedState, record: Value) -> Result<(), StateError> {
     kept.take(serde_json::from_value(record).unwrap())
 }
 
 fn refused(change: &Value) -> StateError {
-    let mut kept = Kept::default();
+    let mut kept = SavedState::default();
     take(&mut kept, file("untitled:a", &json!({}))).unwrap();
     let before = kept.clone();
     let error = take(&mut kept, file("untitled:a", change)).unwrap_err();
@@ -59,13 +59,13 @@ fn changes_that_fit_nothing_are_refused() {
         let huge = json!({ "marks": [{ "id": id, "turn": turn, "makers": [], "sent": null }] });
         assert!(matches!(refused(&huge), StateError::TooLarge { .. }));
     }
-    let mut kept = Kept::default();
+    let mut kept = SavedState::default();
     let change = json!({ "text": { "changed": [] } });
     let error = take(&mut kept, file("untitled:b", &change)).unwrap_err();
     assert!(matches!(error, StateError::NoBase { .. }), "{error}");
     let ids = json!({ "kind": "ids", "hunk": u64::MAX, "publish": 0 });
     assert!(matches!(take(&mut kept, ids), Err(StateError::TooLarge { .. })));
-    assert_eq!(kept, Kept::default());
+    assert_eq!(kept, SavedState::default());
 }
 
 #[test]
@@ -101,7 +101,7 @@ fn nothing_outside_the_roots_comes_back() {
             json!({ "file": [{ "binary": "AAAA" }, mark] }),
             json!({ "mode": [0o777, mark] }),
         ] {
-            let mut kept = Kept::default();
+            let mut kept = SavedState::default();
             take(&mut kept, file(&doc, &change)).unwrap();
             let after = world.beside(&kept, &world.outside());
             assert_eq!(after.hunks(), [], "{doc}");
@@ -109,7 +109,7 @@ fn nothing_outside_the_roots_comes_back() {
         }
     }
     // Renames out of and into the roots, and lines of the ledger.
-    let mut kept = Kept::default();
+    let mut kept = SavedState::default();
     let renamed = json!({ "file": [{ "rename": { "from": uri } }, mark] });
     take(&mut kept, file(&world.id("b.txt").to_uri(), &renamed)).unwrap();
     take(&mut kept, file(&uri, &json!({ "file": ["away", mark] }))).unwrap();
@@ -119,14 +119,14 @@ fn nothing_outside_the_roots_comes_back() {
     take(&mut kept, lines).unwrap();
     let after = world.beside(&kept, &world.outside());
     assert_eq!(after.hunks(), []);
-    assert_eq!(after.accept(&Selection::All).done, []);
-    assert_eq!(after.undo(&Selection::All).done, []);
+    assert_eq!(after.accept(&HunkSelection::All).done, []);
+    assert_eq!(after.undo(&HunkSelection::All).done, []);
     assert_eq!(std::fs::read_to_string(&secret).unwrap(), TEXT);
 }
 
 #[test]
 fn ids_go_on_above_all_that_were_given() {
-    let mut kept = Kept::default();
+    let mut kept = SavedState::default();
     take(&mut kept, json!({ "kind": "ids", "hunk": 41, "publish": 17 })).unwrap();
     let world = World::new(&[("a.txt", TEXT)]);
     let after = world.beside(&kept, &world.outside());
@@ -139,7 +139,7 @@ fn records_written_before_modes_and_links_are_read() {
     use ropewalk_workspace::HunkKind;
     let world = World::new(&[("a.txt", TEXT), ("b.txt", "x\n")]);
     let hash = format!("{:032x}", ropewalk_workspace::ContentHash::of(TEXT.as_bytes()).0);
-    let mut kept = Kept::default();
+    let mut kept = SavedState::default();
     let mark = json!({ "id": 7, "turn": 1, "makers": [], "sent": null });
     let change = json!({
         "base": { "disk": { "hash": hash, "format": { "encoding": "utf8", "bom": false } } },
@@ -153,9 +153,9 @@ fn records_written_before_modes_and_links_are_read() {
     let after = world.beside(&kept, &world.outside());
     let kinds: Vec<HunkKind> = after.hunks().into_iter().map(|hunk| hunk.kind).collect();
     assert_eq!(kinds, [HunkKind::Mode(0o755), HunkKind::Text]);
-    assert_eq!(after.accept(&Selection::All).failed, []);
+    assert_eq!(after.accept(&HunkSelection::All).failed, []);
     assert_eq!(after.outside().modes.get("a.txt"), Some(&0o755));
-    assert_eq!(after.undo(&Selection::All).failed, []);
+    assert_eq!(after.undo(&HunkSelection::All).failed, []);
     assert_eq!(after.text("a.txt"), TEXT);
     assert_eq!(after.outside().modes.get("a.txt"), None);
     assert_eq!(after.text("b.txt"), "old\n");
@@ -176,7 +176,7 @@ proptest! {
             json!({ "disk": { "hash": "0", "format": { "encoding": "latin1", "bom": true } } })];
         let base = bases[base].clone();
         let doc = world.id("a.txt").to_uri();
-        let mut kept = Kept::default();
+        let mut kept = SavedState::default();
         let change = json!({ "changes": changes, "marks": marks, "base": base });
         let _ = take(&mut kept, file(&doc, &change));
         let hunk = json!({ "id": 3, "turn": ids[0], "doc": doc, "file": "a.txt", "old": "two", "new": "2",
@@ -184,9 +184,9 @@ proptest! {
             "hash": "0", "saved": false, "undoing": sent });
         let _ = take(&mut kept, json!({ "kind": "published", "id": 3, "texts": [hunk] }));
         let open = World::beside(&world, &kept, &world.outside());
-        open.accept(&Selection::All);
-        open.undo(&Selection::All);
-        state::go_back(&open.workspace, &Mutex::new(Fork::new("s".into())), &kept);
+        open.accept(&HunkSelection::All);
+        open.undo(&HunkSelection::All);
+        state::go_back(&open.workspace, &Mutex::new(Fork::new("s".into())), &kept, &ropewalk_workspace::state::StayingCalls::new());
         prop_assert_eq!(open.text("b.txt"), "x\n");
     }
 }

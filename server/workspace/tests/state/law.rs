@@ -6,7 +6,7 @@
 use crate::world::{Outside, World};
 use proptest::prelude::*;
 use ropewalk_text::Text;
-use ropewalk_workspace::entry::Content;
+use ropewalk_workspace::entry::ChangeTexts;
 use ropewalk_workspace::*;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -79,7 +79,7 @@ fn step(world: &mut World, stood: &Stood, (kind, a, b, c): Step) {
             if let Some(hunk) = pick(&hunks, b) {
                 let (unsaved, names) = (unsaved(world), names_on_disk(world));
                 let before = world.text(&hunk.file);
-                let report = world.accept(&Selection::Hunks(vec![hunk.id]));
+                let report = world.accept(&HunkSelection::Hunks(vec![hunk.id]));
                 check_unsaved(world, &unsaved);
                 if let Some(was) = stood.get(&hunk.id).filter(|_| report.done.contains(&hunk.id)) {
                     // Bytes may also come where there is nothing any more.
@@ -92,7 +92,7 @@ fn step(world: &mut World, stood: &Stood, (kind, a, b, c): Step) {
         }
         5 => {
             if let Some(hunk) = pick(&hunks, b) {
-                let which = Selection::Hunks(vec![hunk.id]);
+                let which = HunkSelection::Hunks(vec![hunk.id]);
                 world.fork.lock().unwrap().reject(&world.workspace, &which, None);
             }
         }
@@ -103,7 +103,7 @@ fn step(world: &mut World, stood: &Stood, (kind, a, b, c): Step) {
         }
         7 => {
             let unsaved = unsaved(world);
-            world.undo(&Selection::Turn(u64::from(b) % world.turn + 1));
+            world.undo(&HunkSelection::Turn(u64::from(b) % world.turn + 1));
             check_unsaved(world, &unsaved);
         }
         8 if open => world.save(name),
@@ -151,7 +151,7 @@ fn names_on_disk(world: &World) -> Vec<String> {
     world.outside().disk.into_keys().collect()
 }
 
-fn contents(world: &World) -> BTreeMap<HunkId, Content> {
+fn contents(world: &World) -> BTreeMap<HunkId, ChangeTexts> {
     let fork = world.fork.lock().unwrap();
     let of_file = |(_, file): (&DocId, &fork::ForkFile)| {
         let ids: Vec<HunkId> = file.entry.marks().iter().map(|mark| mark.id).collect();
@@ -230,7 +230,7 @@ proptest! {
             prop_assert_eq!(&after.text(name), text);
             let fork = after.fork.lock().unwrap();
             let entry = fork.files().find(|(id, _)| **id == after.id(name)).map(|(_, f)| &f.entry);
-            // What is to be renamed to this name stands on the text of the old one.
+            // A rename to this name stands on the text of the old one.
             if let Some(entry) = entry.filter(|entry| entry.file.is_none()) {
                 prop_assert_eq!(entry.base.text(), Text::from(text.as_str()));
                 prop_assert_eq!(entry.set().apply(&entry.base.text()).unwrap(), entry.text().clone());

@@ -1,5 +1,6 @@
-//! What outlives the process: records and how they fold, restoring on texts that have moved or not, crashes before
-//! and after each side effect, going back, and journals that were edited by hand.
+//! State that outlives the process: records and how they fold, restoring on texts that have moved
+//! or not, crashes before and after each side effect, going back, and journals that were edited by
+//! hand.
 
 #![expect(
     clippy::unwrap_used,

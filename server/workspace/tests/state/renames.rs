@@ -3,7 +3,7 @@
 
 use crate::world::World;
 use ropewalk_workspace::publish::Failure;
-use ropewalk_workspace::{HunkId, Selection};
+use ropewalk_workspace::{HunkId, HunkSelection};
 
 const TEXT: &str = "one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\n";
 const OTHER: &str = "ONE\ntwo\nthree\nfour\nfive\nsix\nseven\nEIGHT\n";
@@ -37,7 +37,8 @@ fn a_file_with_unsaved_text_is_not_renamed() {
     for all in [true, false] {
         let world = renamed(Some(&typed));
         let before = (world.outside(), world.review());
-        let which = if all { Selection::All } else { Selection::Hunks(ids(&world, "rename")) };
+        let which =
+            if all { HunkSelection::All } else { HunkSelection::Hunks(ids(&world, "rename")) };
         let report = world.accept(&which);
         assert_eq!(report.done, []);
         assert_eq!(report.failed, [("d/b.txt".to_owned(), Failure::Unsaved)]);
@@ -45,12 +46,12 @@ fn a_file_with_unsaved_text_is_not_renamed() {
         assert_eq!(world.published(), []);
         // Saved, it goes with all that was typed.
         world.save("a.txt");
-        assert_eq!(world.accept(&Selection::All).failed, []);
+        assert_eq!(world.accept(&HunkSelection::All).failed, []);
         let expected = typed.replace("one", "ONE").replace("eight", "EIGHT");
         assert_eq!(on_disk(&world, "d/b.txt"), Some(expected));
         assert_eq!(on_disk(&world, "a.txt"), None);
         assert_eq!(world.text("a.txt"), typed, "the editor's own buffer is the user's");
-        assert_eq!(world.undo(&Selection::All).failed, []);
+        assert_eq!(world.undo(&HunkSelection::All).failed, []);
         assert_eq!(on_disk(&world, "a.txt"), Some(typed.clone()));
         assert_eq!(on_disk(&world, "d/b.txt"), None);
     }
@@ -62,14 +63,14 @@ fn a_file_whose_buffer_is_saved_is_renamed_as_the_disk_has_it() {
     // The disk moves on, and nobody has looked.
     let newer = TEXT.replace("four", "four, of the disk");
     std::fs::write(world.path("a.txt"), &newer).unwrap();
-    let report = world.accept(&Selection::All);
+    let report = world.accept(&HunkSelection::All);
     let [(_, failure)] = &*report.failed else { panic!("{report:?}") };
     assert_eq!(*failure, Failure::Conflict, "what was chosen would take the disk's text away");
     assert_eq!(on_disk(&world, "a.txt"), Some(newer.clone()));
     assert_eq!(on_disk(&world, "d/b.txt"), None);
     // It has been looked at now: what the disk brought is among what is chosen.
     world.sync();
-    assert_eq!(world.accept(&Selection::All).failed, []);
+    assert_eq!(world.accept(&HunkSelection::All).failed, []);
     let both = newer.replace("one", "ONE").replace("eight", "EIGHT");
     assert_eq!(on_disk(&world, "d/b.txt"), Some(both));
     // The rename alone keeps it, too.
@@ -77,24 +78,24 @@ fn a_file_whose_buffer_is_saved_is_renamed_as_the_disk_has_it() {
     std::fs::write(world.path("a.txt"), &newer).unwrap();
     world.workspace.look_at_disks();
     world.sync();
-    assert_eq!(world.accept(&Selection::Hunks(ids(&world, "rename"))).failed, []);
+    assert_eq!(world.accept(&HunkSelection::Hunks(ids(&world, "rename"))).failed, []);
     assert_eq!(on_disk(&world, "d/b.txt"), Some(newer));
 }
 
 #[test]
 fn a_rename_is_not_undone_over_unsaved_text() {
     let world = renamed(Some(TEXT));
-    assert_eq!(world.accept(&Selection::All).failed, []);
+    assert_eq!(world.accept(&HunkSelection::All).failed, []);
     let typed = TEXT.replace("four", "four, unsaved");
     world.type_text("a.txt", &typed);
     let (before, published) = (world.outside(), world.published());
-    let report = world.undo(&Selection::All);
+    let report = world.undo(&HunkSelection::All);
     assert_eq!(report.failed, [("a.txt".to_owned(), Failure::Unsaved)]);
     assert_eq!((world.outside(), world.published()), (before, published));
     // Saved under the old name there are two files, and none goes.
     world.save("a.txt");
     let before = world.outside();
-    let report = world.undo(&Selection::All);
+    let report = world.undo(&HunkSelection::All);
     assert_eq!(report.failed, [("a.txt".to_owned(), Failure::Conflict)]);
     assert_eq!(world.outside(), before);
 }
@@ -106,7 +107,7 @@ fn a_change_of_the_text_alone_is_published_where_the_file_is() {
         let world = renamed(open);
         let was = open.unwrap_or(TEXT);
         let [first, second] = ids(&world, "text")[..] else { panic!("{:?}", world.hunks()) };
-        let report = world.accept(&Selection::Hunks(vec![first]));
+        let report = world.accept(&HunkSelection::Hunks(vec![first]));
         assert_eq!((report.failed, report.done), (vec![], vec![first]));
         let half = was.replace("one", "ONE");
         assert_eq!(world.text("a.txt"), half);
@@ -121,11 +122,11 @@ fn a_change_of_the_text_alone_is_published_where_the_file_is() {
         if open.is_some() {
             world.save("a.txt");
         }
-        assert_eq!(world.accept(&Selection::All).failed, []);
+        assert_eq!(world.accept(&HunkSelection::All).failed, []);
         let whole = half.replace("eight", "EIGHT");
         assert_eq!(on_disk(&world, "d/b.txt"), Some(whole));
         assert_eq!(on_disk(&world, "a.txt"), None);
-        assert_eq!(world.undo(&Selection::All).failed, []);
+        assert_eq!(world.undo(&HunkSelection::All).failed, []);
         assert_eq!(world.text("a.txt"), was);
         assert_eq!(on_disk(&world, "d/b.txt"), None);
     }
@@ -134,12 +135,12 @@ fn a_change_of_the_text_alone_is_published_where_the_file_is() {
 #[test]
 fn both_changes_of_the_text_leave_the_rename() {
     let world = renamed(None);
-    assert_eq!(world.accept(&Selection::Hunks(ids(&world, "text"))).failed, []);
+    assert_eq!(world.accept(&HunkSelection::Hunks(ids(&world, "text"))).failed, []);
     assert_eq!(on_disk(&world, "a.txt").as_deref(), Some(OTHER));
-    assert_eq!(world.undo(&Selection::All).failed, []);
+    assert_eq!(world.undo(&HunkSelection::All).failed, []);
     assert_eq!(on_disk(&world, "a.txt").as_deref(), Some(TEXT));
     assert_eq!(world.hunks().len(), 1);
-    assert_eq!(world.accept(&Selection::All).failed, []);
+    assert_eq!(world.accept(&HunkSelection::All).failed, []);
     assert_eq!(on_disk(&world, "d/b.txt").as_deref(), Some(TEXT));
 }
 
@@ -152,7 +153,7 @@ fn a_renamed_file_that_was_away_for_a_moment_is_what_it_was() {
     std::fs::write(world.path("a.txt"), TEXT).unwrap();
     world.sync();
     assert!(before.len() > 1 && ids(&world, "rename").len() == 1);
-    assert_eq!(world.accept(&Selection::All).failed, []);
+    assert_eq!(world.accept(&HunkSelection::All).failed, []);
     let made = on_disk(&world, "d/b.txt").unwrap();
     assert!(made.contains("two\nthree\n"), "{made}");
     assert_eq!(on_disk(&world, "a.txt"), None);

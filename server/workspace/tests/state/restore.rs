@@ -1,9 +1,9 @@
-//! What comes back after a clean end, and after an editor that died unsaved.
+//! Restoring after a clean end, and after an editor that died unsaved.
 
 use crate::world::World;
 use ropewalk_text::Text;
 use ropewalk_workspace::state::{BaseText, StateRecord};
-use ropewalk_workspace::{HunkState, Note, ProposedChange, Selection};
+use ropewalk_workspace::{HunkSelection, HunkState, Note, ProposedChange};
 
 const TEXT: &str = "one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\n";
 const DONE: &str = "one\ntwo\nTHREE\nfour\nfive\nsix\nseven\neight\n";
@@ -14,7 +14,7 @@ fn accepted(unsaved: &str, proposed: &str) -> World {
     world.workspace.look_at_disks();
     world.type_text("a.txt", unsaved);
     world.write("a.txt", proposed);
-    assert_eq!(world.accept(&Selection::All).failed, []);
+    assert_eq!(world.accept(&HunkSelection::All).failed, []);
     world
 }
 
@@ -31,7 +31,7 @@ fn what_an_editor_that_died_has_taken_along_is_pending_again() {
     let kept = after.keep();
     let again = after.after(&kept, &after.outside());
     assert_eq!((again.hunks().len(), again.published().len()), (1, 0));
-    assert_eq!(again.accept(&Selection::All).failed, []);
+    assert_eq!(again.accept(&HunkSelection::All).failed, []);
     assert_eq!(again.text("a.txt"), DONE);
 }
 
@@ -65,7 +65,7 @@ fn what_came_back_too_early_melts_when_its_text_turns_up() {
     early.sync();
     assert_eq!((early.hunks().len(), early.published().len()), (0, world.published().len()));
     assert_eq!(early.workspace.take_news("s"), []);
-    assert_eq!(early.undo(&Selection::All).failed, []);
+    assert_eq!(early.undo(&HunkSelection::All).failed, []);
     assert_eq!(early.text("a.txt"), TEXT);
 }
 
@@ -88,11 +88,11 @@ fn the_users_own_unsaved_text_beside_it_is_no_hindrance() {
 fn one_on_top_of_another_comes_back_whole() {
     let world = accepted(TEXT, DONE);
     world.write("a.txt", "one\ntwo\nTHREE!\nfour\nfive\nsix\nseven\neight\n");
-    assert_eq!(world.accept(&Selection::All).failed, []);
+    assert_eq!(world.accept(&HunkSelection::All).failed, []);
     assert_eq!(world.published().len(), 2);
     let after = world.after(&world.keep(), &world.outside().unsaved_lost());
     assert_eq!(after.published(), []);
-    assert_eq!(after.accept(&Selection::All).failed, []);
+    assert_eq!(after.accept(&HunkSelection::All).failed, []);
     assert_eq!(after.text("a.txt"), "one\ntwo\nTHREE!\nfour\nfive\nsix\nseven\neight\n");
 }
 
@@ -101,7 +101,7 @@ fn a_hunk_that_was_being_undone_stays_undone() {
     let world = accepted(TEXT, DONE);
     world.keep();
     world.moments();
-    assert_eq!(world.undo(&Selection::All).failed, []);
+    assert_eq!(world.undo(&HunkSelection::All).failed, []);
     let moment = world.moments().remove(0);
     let after = world.after(&moment.kept, &moment.outside.unsaved_lost());
     assert_eq!((after.hunks().len(), after.published().len()), (0, 0));
@@ -113,7 +113,7 @@ fn news_wait_for_the_model_and_rejected_stays_rejected() {
     let world = World::new(&[("a.txt", TEXT)]);
     world.write("a.txt", DONE);
     let pending = world.keep();
-    world.fork.lock().unwrap().reject(&world.workspace, &Selection::All, Some("no"));
+    world.fork.lock().unwrap().reject(&world.workspace, &HunkSelection::All, Some("no"));
     let kept = world.keep();
     let after = world.after(&kept, &world.outside());
     assert_eq!(after.review(), []);
@@ -143,7 +143,7 @@ fn a_text_is_written_once_and_typing_writes_nothing() {
     world.keep();
     assert_eq!(world.journal.lines(), whole, "the place of the hunk is found again without a word");
     world.write("a.txt", &format!("typed\n{}", long.replace("line 1500\n", "more\n")));
-    assert_eq!(world.accept(&Selection::All).failed, []);
+    assert_eq!(world.accept(&HunkSelection::All).failed, []);
     world.write("a.txt", &format!("typed\n{}", long.replace("line 1700\n", "again\n")));
     let kept = world.keep();
     let more = world.journal.lines().split_off(whole.len());
@@ -163,7 +163,7 @@ fn a_published_change_is_not_made_once_more_upon_one_that_looks_like_what_it_rep
     world.open("a.txt", "A");
     world.workspace.look_at_disks();
     world.write("a.txt", "");
-    assert_eq!(world.accept(&Selection::All).failed, []);
+    assert_eq!(world.accept(&HunkSelection::All).failed, []);
     world.type_text("a.txt", "typed");
     // The agent proposes again what the user had let it take out.
     world.write("a.txt", "A");
@@ -196,9 +196,14 @@ fn what_is_made_below_a_name_that_goes_comes_back_there_and_nowhere_else() {
     assert_eq!(after.review(), world.review());
     // The same when a turn is taken back.
     world.write("z", "z\n");
-    ropewalk_workspace::state::go_back(&world.workspace, &world.fork, &kept);
+    ropewalk_workspace::state::go_back(
+        &world.workspace,
+        &world.fork,
+        &kept,
+        &ropewalk_workspace::state::StayingCalls::new(),
+    );
     assert_eq!(world.review(), after.review());
-    let report = after.accept(&Selection::All);
+    let report = after.accept(&HunkSelection::All);
     assert_eq!(report.failed, []);
     let read = |name: &str| std::fs::read_to_string(after.path(name)).ok();
     assert_eq!(read("file/x").as_deref(), Some("in\n"));

@@ -59,7 +59,7 @@ proptest! {
         let all = pending(&world);
         world.keep();
         world.moments();
-        let report = world.accept(&Selection::All);
+        let report = world.accept(&HunkSelection::All);
         prop_assert_eq!(&report.failed, &[]);
         let (moments, end) = (world.moments(), world.outside());
         prop_assert!(moments.len() > kinds.len());
@@ -70,7 +70,7 @@ proptest! {
                 let (waits, made) = (pending(&again), published(&again));
                 prop_assert!(waits.is_disjoint(&made), "{waits:?} {made:?}");
                 prop_assert_eq!(&waits | &made, all.clone(), "{:?} {:?}", waits, made);
-                prop_assert_eq!(again.accept(&Selection::All).failed, vec![]);
+                prop_assert_eq!(again.accept(&HunkSelection::All).failed, vec![]);
                 let (mut now, typed) = (again.outside(), outside.open["open.txt"].clone());
                 let text = now.open.remove("open.txt").unwrap();
                 prop_assert_eq!(text, typed.replace("three", "THREE"));
@@ -96,7 +96,7 @@ proptest! {
             world.keep();
         }
         let before = world.outside();
-        let report = world.accept(&Selection::All);
+        let report = world.accept(&HunkSelection::All);
         prop_assert_eq!(&report.failed, &[]);
         let cuts = world.cuts();
         prop_assert!(cuts.len() > kinds.len());
@@ -104,7 +104,7 @@ proptest! {
             let again = world.after(&cut.kept, &cut.outside);
             let (waits, made) = (pending(&again), published(&again));
             prop_assert!(waits.is_disjoint(&made), "{waits:?} {made:?}");
-            prop_assert_eq!(again.undo(&Selection::All).failed, vec![]);
+            prop_assert_eq!(again.undo(&HunkSelection::All).failed, vec![]);
             prop_assert_eq!(again.outside(), before.clone());
         }
     }
@@ -152,13 +152,13 @@ fn check_together(files: usize) {
             }
         });
         for _ in 0..4 {
-            world.accept(&Selection::All);
+            world.accept(&HunkSelection::All);
         }
         is_over.store(true, Ordering::SeqCst);
         beside.join().unwrap();
     });
     for _ in 0..4 {
-        world.accept(&Selection::All);
+        world.accept(&HunkSelection::All);
     }
     assert_eq!(pending(&world), BTreeSet::new());
     for (index, made) in made.iter().enumerate() {
@@ -212,7 +212,7 @@ fn what_is_journalled_of_a_file_does_not_grow_with_the_others() {
         }
         world.keep();
         let before = world.journal.lines().len();
-        assert_eq!(world.accept(&Selection::All).failed, []);
+        assert_eq!(world.accept(&HunkSelection::All).failed, []);
         let at_hand = world.at_hand();
         assert_eq!(at_hand, vec![1; files], "each file is journalled alone");
         world.keep();

@@ -3,8 +3,8 @@
 use futures::future::BoxFuture;
 use ropewalk_text::{Coordinates, Text, diff};
 use ropewalk_workspace::entry::Maker;
-use ropewalk_workspace::publish::{Bounds, PublishReport, publish};
-use ropewalk_workspace::state::{Kept, StateRecord};
+use ropewalk_workspace::publish::{PublishBounds, PublishReport, publish};
+use ropewalk_workspace::state::{SavedState, StateRecord};
 use ropewalk_workspace::undo::undo;
 use ropewalk_workspace::*;
 use std::collections::BTreeMap;
@@ -31,10 +31,10 @@ impl Outside {
     }
 }
 
-/// What is known at one moment, had the server died right then.
+/// Knowledge at one moment, had the server died right then.
 #[derive(Clone, Debug)]
 pub(crate) struct Moment {
-    pub(crate) kept: Kept,
+    pub(crate) kept: SavedState,
     pub(crate) outside: Outside,
 }
 
@@ -44,27 +44,27 @@ pub(crate) struct Journal(Arc<Mutex<Pages>>);
 
 #[derive(Default)]
 pub(crate) struct Pages {
-    writer: Kept,
-    reader: Kept,
+    writer: SavedState,
+    reader: SavedState,
     lines: Vec<String>,
     moments: Vec<Moment>,
     /// The state after each record since the last moment: a journal can be cut off there.
-    cuts: Vec<Kept>,
+    cuts: Vec<SavedState>,
     cut_moments: Vec<Moment>,
 }
 
 impl Journal {
     /// Records, reads back what was recorded, and gives the state that was read.
-    pub(crate) fn keep(&self, fork: &Fork, workspace: &Workspace) -> Kept {
+    pub(crate) fn keep(&self, fork: &Fork, workspace: &Workspace) -> SavedState {
         self.take(|writer| writer.record(fork, workspace, None))
     }
 
     /// The same right before something is done to these files.
-    fn keep_at_hand(&self, files: &[DocId], fork: &Fork, workspace: &Workspace) -> Kept {
+    fn keep_at_hand(&self, files: &[DocId], fork: &Fork, workspace: &Workspace) -> SavedState {
         self.take(|writer| writer.record_at_hand(files, fork, workspace, None))
     }
 
-    fn take(&self, record: impl FnOnce(&mut Kept) -> Vec<StateRecord>) -> Kept {
+    fn take(&self, record: impl FnOnce(&mut SavedState) -> Vec<StateRecord>) -> SavedState {
         let mut pages = self.0.lock().unwrap();
         for record in record(&mut pages.writer) {
             let line = serde_json::to_string(&record).unwrap();
@@ -145,16 +145,16 @@ impl Editor for Echo {
     fn habits(&self) -> Habits {
         Habits::of(Some("Visual Studio Code"))
     }
-    fn apply(&self, edit: DocumentEdit) -> BoxFuture<'static, Result<bool, EditorError>> {
+    fn apply(&self, edit: DocumentEdit) -> BoxFuture<'static, Result<(), EditorError>> {
         let id = DocId::from_uri(&edit.uri);
         let version = self.0.with_document(&id, |document| document.version);
         if version != Some(edit.version) {
-            return Box::pin(async { Ok(false) });
+            return Box::pin(async { Err(EditorError::Declined(String::new())) });
         }
         let change = |(start, end, text)| ContentChange { range: Some((start, end)), text };
         let changes: Vec<ContentChange> = edit.edits.into_iter().rev().map(change).collect();
         self.0.change(&edit.uri, edit.version + 1, &changes);
-        Box::pin(async { Ok(true) })
+        Box::pin(async { Ok(()) })
     }
     fn barrier(&self) -> BoxFuture<'static, ()> {
         Box::pin(async {})
@@ -202,7 +202,7 @@ impl World {
     }
 
     /// Another process, in which `kept` came back and nothing but `outside` was left of this one.
-    pub(crate) fn after(&self, kept: &Kept, outside: &Outside) -> World {
+    pub(crate) fn after(&self, kept: &SavedState, outside: &Outside) -> World {
         let now = self.outside();
         for name in now.disk.keys().chain(now.links.keys()) {
             std::fs::remove_file(self.dir.path().join(name)).unwrap();
@@ -225,7 +225,7 @@ impl World {
     }
 
     /// The same on the disk as it is.
-    pub(crate) fn beside(&self, kept: &Kept, outside: &Outside) -> World {
+    pub(crate) fn beside(&self, kept: &SavedState, outside: &Outside) -> World {
         let workspace = workspace(self.dir.path());
         let world = World {
             dir: self.dir.clone(),
@@ -369,7 +369,7 @@ impl World {
         }
     }
 
-    /// Whether a file is to be renamed that is neither open nor on the disk.
+    /// True if a file is to be renamed that is neither open nor on the disk.
     pub(crate) fn renames_nothing(&self) -> bool {
         let gone = |from: &DocId| {
             let open = self.workspace.with_document(from, |_| ()).is_some();
@@ -420,22 +420,22 @@ impl World {
         self.propose(name, ProposedChange::Rename { to });
     }
 
-    pub(crate) fn accept(&self, selection: &Selection) -> PublishReport {
+    pub(crate) fn accept(&self, selection: &HunkSelection) -> PublishReport {
         let (editor, fork) = (Echo(self.workspace.clone()), Watching(self));
-        let bounds = Bounds::default();
+        let bounds = PublishBounds::default();
         let done = publish(&self.workspace, &editor, &fork, selection, bounds);
         runtime().block_on(done)
     }
 
-    pub(crate) fn undo(&self, selection: &Selection) -> PublishReport {
+    pub(crate) fn undo(&self, selection: &HunkSelection) -> PublishReport {
         let (editor, fork) = (Echo(self.workspace.clone()), Watching(self));
-        let bounds = Bounds::default();
+        let bounds = PublishBounds::default();
         let done = undo(&self.workspace, &editor, &fork, selection, bounds);
         runtime().block_on(done)
     }
 
     /// The state as a journal has it now.
-    pub(crate) fn keep(&self) -> Kept {
+    pub(crate) fn keep(&self) -> SavedState {
         self.journal.keep(&self.fork.lock().unwrap(), &self.workspace)
     }
 
@@ -457,13 +457,13 @@ impl World {
         self.fork.lock().unwrap().hunks()
     }
 
-    /// What a reviewer sees, without ids.
+    /// Hunks as a reviewer sees them, without ids.
     pub(crate) fn review(&self) -> Vec<(String, String, String, u64, Vec<Maker>)> {
         let seen = |hunk: Hunk| (hunk.file, hunk.old, hunk.new, hunk.turn, hunk.makers);
         self.hunks().into_iter().map(seen).collect()
     }
 
-    /// What can be undone: files, old and new texts.
+    /// Changes that can be undone: files, old and new texts.
     pub(crate) fn published(&self) -> Vec<(String, String, String)> {
         let ledger = self.workspace.ledger();
         let texts = ledger.texts.iter();

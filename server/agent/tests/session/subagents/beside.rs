@@ -14,7 +14,7 @@ fn writes(path: &str, content: &str) -> ScriptedReply {
 async fn words_of_the_user_are_for_who_has_started_them() {
     let mut bench = start([
         tasks(&[("explore", "look", "Look around")]),
-        of("Look around", calls("list_dir", json!({}))).gate(Place::Answer, "looking"),
+        of("Look around", calls("list_dir", json!({}))).gate(ReplyPlace::Answer, "looking"),
         of("Look around", says("Seen.")).expect_no_text("in blue"),
         says("Done.").expect_text("Seen.").expect_text("in blue"),
     ]);
@@ -32,9 +32,9 @@ async fn two_that_make_one_file_are_a_conflict_that_is_told() {
     let mut bench = start([
         tasks(&[("code", "first", "Make it A"), ("code", "second", "Make it B")]),
         of("Make it A", writes("made.txt", "A\n")),
-        of("Make it A", says("A done.")).gate(Place::Answer, "a"),
+        of("Make it A", says("A done.")).gate(ReplyPlace::Answer, "a"),
         of("Make it B", writes("made.txt", "B\n")),
-        of("Make it B", says("B done.")).gate(Place::Answer, "b"),
+        of("Make it B", says("B done.")).gate(ReplyPlace::Answer, "b"),
         says("Well."),
     ]);
     bench.session.prompt(Prompt::new("go"));
@@ -61,9 +61,9 @@ async fn one_deletes_what_another_changes_and_neither_is_lost_unsaid() {
         let mut bench = start([
             tasks(&pair),
             one,
-            of("Take it away", says("Gone.")).gate(Place::Answer, "gone"),
+            of("Take it away", says("Gone.")).gate(ReplyPlace::Answer, "gone"),
             two,
-            of("Make it two", says("Two.")).gate(Place::Answer, "two"),
+            of("Make it two", says("Two.")).gate(ReplyPlace::Answer, "two"),
             says("Well."),
         ]);
         bench.file("a.txt", "one\n");
@@ -95,16 +95,22 @@ async fn the_budget_of_a_turn_ends_all_that_are_at_work_with_their_summaries() {
     let all: Vec<_> =
         prompts.iter().zip(names).map(|(prompt, name)| ("explore", name, &**prompt)).collect();
     let own = prompts.iter().flat_map(|prompt| {
-        let look = of(prompt, calls("list_dir", json!({})));
+        let look =
+            of(prompt, calls("list_dir", json!({}))).gate(ReplyPlace::Answer, prompt.as_str());
         let sums_up = of(prompt, says(&format!("So far of {prompt}.")))
             .expect_text("You have reached your bound");
         [look, sums_up]
     });
-    // A reply takes 110: the one that starts them, and the first of each.
+    // A reply takes 110: the one that starts them, and the first of any.
     let mut bench = start_with([tasks(&all)].into_iter().chain(own), |settings| {
-        settings.limits.turn_tokens = 330;
+        settings.limits.turn_tokens = 220;
     });
-    assert_eq!(bench.run("go").await, StopReason::Budget);
+    bench.session.prompt(Prompt::new("go"));
+    for prompt in &prompts {
+        bench.model.wait_until_reached(prompt).await;
+    }
+    prompts.iter().for_each(|prompt| bench.model.open_gate(prompt));
+    assert_eq!(bench.end().await.1, StopReason::Budget);
     for (told, prompt) in told(&bench).iter().zip(&prompts) {
         assert!(told.starts_with(&format!("So far of {prompt}.")), "{told}");
         assert!(told.ends_with("(stopped, because the budget is used up)"), "{told}");
@@ -115,7 +121,7 @@ async fn the_budget_of_a_turn_ends_all_that_are_at_work_with_their_summaries() {
 async fn a_mode_that_changes_while_one_works_counts_at_once() {
     let mut bench = start([
         tasks(&[("code", "two", "Make it two")]),
-        of("Make it two", edits("one", "two")).gate(Place::Answer, "begun"),
+        of("Make it two", edits("one", "two")).gate(ReplyPlace::Answer, "begun"),
         of("Make it two", says("Refused.")).expect_text("plan"),
         says("Well."),
     ]);

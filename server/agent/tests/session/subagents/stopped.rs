@@ -9,8 +9,8 @@ fn at_work(more: impl IntoIterator<Item = ScriptedReply>) -> Bench {
     let replies = [
         tasks(&[("code", "change a", "Make it two"), ("explore", "look", "Look around")]),
         of("Make it two", edits("one", "two")).text("I edit it."),
-        of("Make it two", says("Changed.")).gate(Place::Answer, "edited"),
-        of("Look around", says("Seen.")).gate(Place::Answer, "looking"),
+        of("Make it two", says("Changed.")).gate(ReplyPlace::Answer, "edited"),
+        of("Look around", says("Seen.")).gate(ReplyPlace::Answer, "looking"),
     ];
     let bench = start_kept(replies.into_iter().chain(more));
     bench.file("a.txt", "one\n");
@@ -76,4 +76,24 @@ async fn after_a_crash_it_is_told_and_nothing_starts_again() {
     assert!(told[0].ends_with("The last of what it had said:\nI edit it."), "{told:#?}");
     assert!(bench.session.hunks().is_empty());
     assert_eq!(bench.run("again").await, StopReason::EndTurn);
+}
+
+#[tokio::test]
+async fn after_a_crash_one_whose_work_had_come_back_keeps_its_result() {
+    let mut bench = start_kept([
+        tasks(&[("code", "first", "Make it two"), ("code", "second", "Make it three")]),
+        of("Make it two", edits("one", "two")),
+        of("Make it two", says("It is two.")),
+        of("Make it three", says("I look.")).gate(ReplyPlace::Answer, "second"),
+    ]);
+    bench.file("a.txt", "one\n");
+    bench.session.prompt(Prompt::new("go"));
+    bench.model.wait_until_reached("second").await;
+    bench.until(|event| matches!(event, Event::ToolResult { .. }).then_some(())).await;
+    let after = resume(bench.killed(), []);
+    bench.session.send(Op::Interrupt(None));
+    bench.dies().await;
+    let told = told(&after);
+    assert!(told[0].starts_with("It is two.") && told[0].contains("changed: a.txt"), "{told:#?}");
+    assert!(told[1].contains("what it had changed is dropped"), "{told:#?}");
 }

@@ -74,7 +74,7 @@ async fn a_users_type_works_with_its_own_words_and_tools() {
     };
     let (auditor, writer) = (of("Audit it"), of("Write it"));
     let system = auditor["system"].to_string();
-    assert!(system.contains("You are a auditor subagent."), "{system}");
+    assert!(system.contains("You are an auditor subagent."), "{system}");
     assert!(system.contains("Look for holes. Trust nothing."), "{system}");
     assert_eq!(tools_of(&auditor), ["read_file", "grep"]);
     assert_eq!(tools_of(&writer), ["write_file"]);

@@ -1,21 +1,21 @@
 //! Putting back what a command changed in a `.git`, and what git put back outside of it.
 
-use super::{Walk, enter};
+use super::{CollectWalk, enter};
 use crate::layer::copy::put_back;
 use crate::layer::folder::path_in;
-use crate::layer::folder::{Folder, Kind, Stamp};
+use crate::layer::folder::{Folder, Stamp, StampKind};
 use crate::layer::git::{self, LONGEST_INDEX, same_entries, went_elsewhere};
-use crate::layer::told::plain;
+use crate::layer::notes::plain;
 use std::ffi::OsStr;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-impl Walk<'_, '_, '_> {
+impl CollectWalk<'_, '_, '_> {
     /// Finds out which files git put back in the folder of a repository, before any of them is come by.
     pub(super) fn note_put_back(&mut self, path: &Path, up: &Folder, below: Option<&Arc<Folder>>) {
         let name = OsStr::new(".git");
-        let is_folder = |found: Stamp| found.kind == Kind::Folder;
+        let is_folder = |found: Stamp| found.kind == StampKind::Folder;
         // In a folder that was shut nothing was put back.
         let (true, Some(below)) =
             (up.look(name).is_ok_and(|found| found.is_some_and(is_folder)), below)
@@ -70,14 +70,14 @@ impl Walk<'_, '_, '_> {
     }
 }
 
-/// Whether all that is in a `.git` over another is an index that says the same.
+/// True if a `.git` over another holds nothing but an index that says the same.
 fn only_times(over: &Folder, below: &Folder) -> io::Result<bool> {
     let index = OsStr::new("index");
     for name in over.names()? {
         if name != index {
             return Ok(false);
         }
-        let is_file = |folder: &Folder| matches!(folder.look(index), Ok(Some(found)) if found.kind == Kind::File);
+        let is_file = |folder: &Folder| matches!(folder.look(index), Ok(Some(found)) if found.kind == StampKind::File);
         if !is_file(over) || !is_file(below) {
             return Ok(false);
         }

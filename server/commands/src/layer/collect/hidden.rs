@@ -1,14 +1,14 @@
-//! What a folder of the disk's had that a deleted or replaced one hides.
+//! Files of a disk's folder that a deleted or replaced one hides.
 
-use super::{MOST_NAMES, Walk, enter};
-use crate::layer::folder::{DEEPEST, Folder, Kind};
-use crate::layer::told::plain;
+use super::{CollectWalk, MOST_NAMES, enter};
+use crate::layer::folder::{DEEPEST, Folder, StampKind};
+use crate::layer::notes::plain;
 use ropewalk_workspace::repository::is_git_name;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// What became of the files under a hidden folder.
-pub(super) enum Hidden {
+/// Fate of the files under a hidden folder.
+pub(super) enum HiddenFate {
     /// These are deleted, and nothing else was there.
     All(Vec<PathBuf>),
     /// Some changed outside meanwhile and stay.
@@ -17,21 +17,26 @@ pub(super) enum Hidden {
     TooMuch,
 }
 
-impl Walk<'_, '_, '_> {
+impl CollectWalk<'_, '_, '_> {
     /// The files of a folder of the disk's that no longer show, nor stand in `over`. They are judged as deleted.
-    pub(super) fn hidden(&mut self, path: &Path, lower: &Folder, over: Option<&Folder>) -> Hidden {
+    pub(super) fn hidden(
+        &mut self,
+        path: &Path,
+        lower: &Folder,
+        over: Option<&Folder>,
+    ) -> HiddenFate {
         let mut found = Vec::new();
         let mut all = true;
         self.cut = false;
         if self.list(path, lower, over, (&mut found, &mut all), 0).is_err() {
             self.judge.told.unreadable.push(plain(path));
-            return Hidden::TooMuch;
+            return HiddenFate::TooMuch;
         }
         if self.cut {
             self.judge.told.surplus.push(plain(path));
-            return Hidden::TooMuch;
+            return HiddenFate::TooMuch;
         }
-        if all { Hidden::All(found) } else { Hidden::Part }
+        if all { HiddenFate::All(found) } else { HiddenFate::Part }
     }
 
     fn list(
@@ -48,7 +53,7 @@ impl Walk<'_, '_, '_> {
         for name in lower.names()? {
             self.names += 1;
             let Some(stamp) = lower.look(&name)? else { continue };
-            let is_folder = stamp.kind == Kind::Folder;
+            let is_folder = stamp.kind == StampKind::Folder;
             if is_git_name(&name) || self.ignores.ignores(&name, is_folder) {
                 continue;
             }
@@ -59,7 +64,7 @@ impl Walk<'_, '_, '_> {
             };
             if is_folder {
                 let inner = match (over, stands.map(|stands| stands.kind)) {
-                    (Some(over), Some(Kind::Folder)) => enter(over, &name)?,
+                    (Some(over), Some(StampKind::Folder)) => enter(over, &name)?,
                     _ => None,
                 };
                 let Some(lower) = enter(lower, &name)? else { continue };
@@ -69,7 +74,7 @@ impl Walk<'_, '_, '_> {
                     self.list(&path, &lower, inner.as_ref(), (&mut *found, &mut *all), depth + 1);
                 self.ignores.leave();
                 listed?;
-            } else if stands.is_none() && matches!(stamp.kind, Kind::File | Kind::Link) {
+            } else if stands.is_none() && matches!(stamp.kind, StampKind::File | StampKind::Link) {
                 if !self.judge.has_room_for(1)? {
                     self.cut = true;
                     return Ok(());

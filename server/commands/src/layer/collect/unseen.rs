@@ -1,16 +1,16 @@
-//! What we put in a layer and the walk has not come by: it is gone, or in a folder that is ignored.
+//! Files that we put in a layer and the walk has not come by: gone, or in a folder that is ignored.
 
-use super::Walk;
-use crate::layer::folder::{Folder, Kind};
-use crate::layer::told::plain;
-use crate::layer::{Held, Rooted};
+use super::CollectWalk;
+use crate::layer::folder::{Folder, StampKind};
+use crate::layer::notes::plain;
+use crate::layer::{LayerEntry, RootLayer};
 use std::collections::HashSet;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-impl Walk<'_, '_, '_> {
-    /// What we put in the layer and the walk has not come by: gone, or in a folder that is ignored.
+impl CollectWalk<'_, '_, '_> {
+    /// Settles files that we put in the layer and the walk has not come by.
     pub(super) fn unseen(&mut self, up: &Arc<Folder>, below: &Arc<Folder>) -> io::Result<()> {
         let mut unseen: Vec<PathBuf> = std::mem::take(&mut self.unseen).into_iter().collect();
         unseen.retain(|path| self.own.held.get(path).is_some_and(is_file));
@@ -19,7 +19,7 @@ impl Walk<'_, '_, '_> {
             let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { continue };
             let folder = up.reach(parent)?.map(Arc::new);
             let stamp = match &folder {
-                Some(folder) => folder.look(name)?.filter(|found| found.kind != Kind::Folder),
+                Some(folder) => folder.look(name)?.filter(|found| found.kind != StampKind::Folder),
                 None => None,
             };
             match (folder, stamp) {
@@ -52,7 +52,7 @@ impl Walk<'_, '_, '_> {
     fn gone_from_copy(
         &mut self,
         path: &Path,
-        held: Option<Held>,
+        held: Option<LayerEntry>,
         below: &Folder,
     ) -> io::Result<()> {
         let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { return Ok(()) };
@@ -65,10 +65,10 @@ impl Walk<'_, '_, '_> {
             return Ok(());
         };
         // Gone on both sides is no change.
-        let Some((disk, folder)) = found.filter(|(disk, _)| disk.kind != Kind::Folder) else {
+        let Some((disk, folder)) = found.filter(|(disk, _)| disk.kind != StampKind::Folder) else {
             return Ok(());
         };
-        let moved = matches!(held, Some(Held::File { from: Some(from), .. }) if from != disk);
+        let moved = matches!(held, Some(LayerEntry::File { from: Some(from), .. }) if from != disk);
         if moved {
             self.judge.told.moved.push(plain(path));
         } else if self.judge.has_room_for(1)? {
@@ -80,12 +80,12 @@ impl Walk<'_, '_, '_> {
     }
 }
 
-fn is_file(held: &Held) -> bool {
-    matches!(held, Held::File { .. } | Held::Link { .. })
+fn is_file(held: &LayerEntry) -> bool {
+    matches!(held, LayerEntry::File { .. } | LayerEntry::Link { .. })
 }
 
 /// The files and links that we put in a layer, but for git's.
-pub(super) fn ours(own: &Rooted) -> HashSet<PathBuf> {
+pub(super) fn ours(own: &RootLayer) -> HashSet<PathBuf> {
     let files = own.held.iter().filter(|(path, held)| is_file(held) && !path.starts_with(".git"));
     files.map(|(path, _)| path.clone()).collect()
 }

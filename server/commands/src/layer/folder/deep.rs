@@ -3,7 +3,7 @@
 //! A command may leave more folders in each other than a process can hold handles or a path can name. So one handle is
 //! held at a time, and the way back up is the folder's own `..`, which counts only if it is the folder we came from.
 
-use super::{Folder, Kind, is_absence};
+use super::{Folder, StampKind, is_absence};
 use rustix::fs::{AtFlags, Stat};
 use rustix::io::Errno;
 use std::ffi::{OsStr, OsString};
@@ -13,7 +13,7 @@ use std::io;
 const MOST_TRIES: usize = 10;
 
 /// A folder that we have come through.
-struct Above {
+struct PassedFolder {
     /// Its device and inode.
     id: (u64, u64),
     /// The folder in it that we are in.
@@ -35,7 +35,7 @@ impl Folder {
     ) -> io::Result<()> {
         let mut at = self.again()?;
         let mut left = at.entries(&mut each)?;
-        let mut above: Vec<Above> = Vec::new();
+        let mut above: Vec<PassedFolder> = Vec::new();
         loop {
             if let Some(name) = left.pop() {
                 let inside = match at.enter(&name) {
@@ -43,7 +43,7 @@ impl Folder {
                     entered => entered?,
                 };
                 let id = at.id()?;
-                above.push(Above { id, name, left: std::mem::take(&mut left) });
+                above.push(PassedFolder { id, name, left: std::mem::take(&mut left) });
                 left = inside.entries(&mut each)?;
                 at = inside;
             } else if let Some(back) = above.pop() {
@@ -69,7 +69,9 @@ impl Folder {
         let mut folders = Vec::new();
         for name in self.names()?.into_iter().rev() {
             match self.stat(&name)? {
-                Some(stat) if super::stamp::stamp(&stat).kind == Kind::Folder => folders.push(name),
+                Some(stat) if super::stamp::stamp(&stat).kind == StampKind::Folder => {
+                    folders.push(name)
+                }
                 Some(stat) => each(self, &name, &stat)?,
                 None => {}
             }
@@ -95,14 +97,14 @@ impl Folder {
         for _ in 0..MOST_TRIES {
             let folder = match self.look(name)?.map(|found| found.kind) {
                 None => return Ok(()),
-                Some(Kind::Folder) => true,
+                Some(StampKind::Folder) => true,
                 Some(_) => false,
             };
             if folder {
                 match self.enter(name) {
                     Err(error) if is_absence(&error) => continue,
                     inside => inside?.through(|at, name, stat| {
-                        let is_folder = super::stamp::stamp(stat).kind == Kind::Folder;
+                        let is_folder = super::stamp::stamp(stat).kind == StampKind::Folder;
                         at.unlink(name, is_folder).map(|_| ())
                     })?,
                 }

@@ -27,7 +27,7 @@ impl Folder {
         }
     }
 
-    /// Whether it has overlay's mark for a folder that replaces the one below it.
+    /// True if it has overlay's mark for a folder that replaces the one below it.
     pub(in crate::layer) fn is_opaque(&self) -> bool {
         #[cfg(target_os = "linux")]
         {
@@ -59,7 +59,7 @@ impl Folder {
         }
     }
 
-    /// Whether overlay copied this file up from the disk.
+    /// True if overlay copied this file up from the disk.
     pub(in crate::layer) fn was_copied_up(&self, name: &OsStr) -> bool {
         #[cfg(target_os = "linux")]
         {

@@ -1,11 +1,11 @@
-//! What stands under a name, and since when, as a file system says it.
+//! Kind, size and times of an entry, as a file system gives them.
 
 use rustix::fs::{FileType, RawMode, Stat, Timespec, Timestamps};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// What stands under a name.
+/// Kind of the entry under a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::layer) enum Kind {
+pub(in crate::layer) enum StampKind {
     File,
     Folder,
     Link,
@@ -56,10 +56,10 @@ impl From<SystemTime> for Moment {
     }
 }
 
-/// What the file system says of a name. Two equal stamps are one unchanged thing.
+/// The file system's record of a name. Two equal stamps are one unchanged thing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::layer) struct Stamp {
-    pub(in crate::layer) kind: Kind,
+    pub(in crate::layer) kind: StampKind,
     pub(in crate::layer) inode: u64,
     pub(in crate::layer) len: u64,
     /// Permission bits.
@@ -72,13 +72,13 @@ pub(in crate::layer) struct Stamp {
 #[expect(clippy::unnecessary_cast, reason = "the widths of these fields differ between systems")]
 pub(super) fn stamp(stat: &Stat) -> Stamp {
     let kind = match FileType::from_raw_mode(stat.st_mode as RawMode) {
-        FileType::RegularFile => Kind::File,
-        FileType::Directory => Kind::Folder,
-        FileType::Symlink => Kind::Link,
-        FileType::CharacterDevice if stat.st_rdev == 0 => Kind::Gone,
-        FileType::Fifo => Kind::Pipe,
-        FileType::Socket => Kind::Socket,
-        _ => Kind::Device,
+        FileType::RegularFile => StampKind::File,
+        FileType::Directory => StampKind::Folder,
+        FileType::Symlink => StampKind::Link,
+        FileType::CharacterDevice if stat.st_rdev == 0 => StampKind::Gone,
+        FileType::Fifo => StampKind::Pipe,
+        FileType::Socket => StampKind::Socket,
+        _ => StampKind::Device,
     };
     Stamp {
         kind,

@@ -1,7 +1,7 @@
 //! Making and copying what is in a folder.
 
 use super::Folder;
-use super::stamp::{Kind, Moment, Stamp, stamp, times};
+use super::stamp::{Moment, Stamp, StampKind, stamp, times};
 use rustix::fs::{AtFlags, Mode, OFlags, RawMode};
 use std::ffi::OsStr;
 use std::fs::File;
@@ -56,7 +56,7 @@ impl Folder {
 
     /// Gives what stands under a name, which is no link, the owner of something else, where the system lets us.
     pub(in crate::layer) fn own_like(&self, name: &OsStr, other: &Stamp) {
-        let same = |found: Stamp| found.owner == other.owner || found.kind == Kind::Link;
+        let same = |found: Stamp| found.owner == other.owner || found.kind == StampKind::Link;
         if self.look(name).ok().flatten().is_none_or(same) {
             return;
         }

@@ -1,25 +1,25 @@
 //! The proposals, when all is judged: deletions and new files with the same content are put together as renames.
 
-use super::{Changed, Deleted, Judge};
-use crate::layer::Collected;
-use crate::layer::compare::{Becomes, Content};
-use crate::layer::told::plain;
+use super::{Deleted, Judge, WrittenFile};
+use crate::layer::LayerChanges;
+use crate::layer::compare::{ContentId, NewContent};
+use crate::layer::notes::plain;
 use ropewalk_workspace::{Place, Proposal, ProposedChange};
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 impl Judge<'_, '_> {
     /// The proposals, and the words.
-    pub(in crate::layer) fn finish(mut self) -> Collected {
+    pub(in crate::layer) fn finish(mut self) -> LayerChanges {
         if !self.told.elsewhere.is_empty() {
-            // What it wrote stands in the layer until the next command is shown the view again.
-            return Collected { proposals: Vec::new(), told: self.told.words() };
+            // The command's files stand in the layer until the next one is shown the view again.
+            return LayerChanges { proposals: Vec::new(), told: self.told.words() };
         }
         let renames = self.renames();
         let mut proposals = Vec::with_capacity(self.deleted.len() + self.changed.len());
         let place = |path: &Path| self.view.roots().place(path.to_owned());
         let arrived: HashSet<&PathBuf> = renames.values().collect();
-        let over: HashMap<Content, Place> =
+        let over: HashMap<ContentId, Place> =
             self.changed.iter().filter_map(|new| Some((new.over?, new.place.clone()))).collect();
         for Deleted { place: from, content } in std::mem::take(&mut self.deleted) {
             let change = match (renames.get(&from.path), content.filter(|content| content.1 > 0)) {
@@ -36,12 +36,12 @@ impl Judge<'_, '_> {
             };
             proposals.extend(change.map(|change| Proposal { place: from, change }));
         }
-        for Changed { place, becomes, mode, .. } in self.changed {
+        for WrittenFile { place, becomes, mode, .. } in self.changed {
             let change = match becomes {
                 Some(_) if arrived.contains(&place.path) => None,
-                Some(Becomes::Text(text)) => Some(ProposedChange::Write(text)),
-                Some(Becomes::Bytes(bytes)) => Some(ProposedChange::Binary(bytes)),
-                Some(Becomes::Link(target)) => Some(ProposedChange::Link(target)),
+                Some(NewContent::Text(text)) => Some(ProposedChange::Write(text)),
+                Some(NewContent::Bytes(bytes)) => Some(ProposedChange::Binary(bytes)),
+                Some(NewContent::Link(target)) => Some(ProposedChange::Link(target)),
                 None => None,
             };
             let mode = mode.map(ProposedChange::Mode);
@@ -51,13 +51,13 @@ impl Judge<'_, '_> {
             let last = mode.or(change);
             proposals.extend(last.map(|change| Proposal { place, change }));
         }
-        Collected { proposals, told: self.told.words() }
+        LayerChanges { proposals, told: self.told.words() }
     }
 
     /// From where to where files went that were deleted and made again with the same content. Those that kept
     /// their file name come first; empty ones are only taken for the same when they did.
     fn renames(&self) -> HashMap<PathBuf, PathBuf> {
-        let mut made: HashMap<Content, Vec<&Path>> = HashMap::new();
+        let mut made: HashMap<ContentId, Vec<&Path>> = HashMap::new();
         for changed in self.changed.iter().filter(|_| !self.deleted.is_empty()) {
             if let Some(key) = changed.made {
                 made.entry(key).or_default().push(&changed.place.path);

@@ -1,15 +1,15 @@
-//! What a file of a layer is to hold.
+//! Content of a layer's files.
 
-use super::{Stand, Want, Writer};
-use crate::layer::folder::{Kind, Stamp};
+use super::{DemandedContent, PathDemand, Writer};
+use crate::layer::folder::{Stamp, StampKind};
 use ropewalk_text::decode::encode;
 use ropewalk_workspace::ContentHash;
 use ropewalk_workspace::view::LARGEST_FILE;
 use std::io;
 use std::path::PathBuf;
 
-/// What a file is to hold.
-pub(super) struct Content {
+/// Content for a file of the layer.
+pub(super) struct LayerContent {
     pub(super) hash: ContentHash,
     /// None when what stands is known to hold it.
     pub(super) bytes: Option<Vec<u8>>,
@@ -17,26 +17,26 @@ pub(super) struct Content {
 }
 
 impl Writer<'_> {
-    /// What a file is to hold; None when the disk's file that it is to be a copy of is not there.
+    /// Content for a wanted file; None when it is to be a copy of a disk's file that is not there.
     ///
     /// # Errors
     /// The system's, when that can't be read, or is too large.
     pub(super) fn content(
         &mut self,
-        want: &Want,
+        want: &PathDemand,
         held: Option<(ContentHash, Option<Stamp>)>,
-    ) -> io::Result<Option<Content>> {
+    ) -> io::Result<Option<LayerContent>> {
         let of = |bytes: Vec<u8>, from| {
-            Some(Content { hash: ContentHash::of(&bytes), bytes: Some(bytes), from })
+            Some(LayerContent { hash: ContentHash::of(&bytes), bytes: Some(bytes), from })
         };
         Ok(match &want.stands {
-            Stand::Text(text, format) => {
+            DemandedContent::Text(text, format) => {
                 let bytes = encode(text, *format);
                 // A char that the file's encoding has not can't be saved as it is either.
                 of(bytes.unwrap_or_else(|_| text.to_string().into_bytes()), None)
             }
-            Stand::Bytes(bytes) => of(bytes.to_vec(), None),
-            Stand::Disk(source) => {
+            DemandedContent::Bytes(bytes) => of(bytes.to_vec(), None),
+            DemandedContent::Disk(source) => {
                 let inside =
                     |(root, disk)| Some((source.strip_prefix::<&PathBuf>(root).ok()?, disk));
                 let Some((from, disk)) = self.disks.iter().map(|(r, d)| (r, d)).find_map(inside)
@@ -47,18 +47,18 @@ impl Writer<'_> {
                     return Ok(None);
                 };
                 let Some(folder) = disk.reach(parent)? else { return Ok(None) };
-                let Some(found) = folder.look(name)?.filter(|found| found.kind == Kind::File)
+                let Some(found) = folder.look(name)?.filter(|found| found.kind == StampKind::File)
                 else {
                     return Ok(None);
                 };
                 match held {
                     Some((hash, Some(from))) if from == found => {
-                        Some(Content { hash, bytes: None, from: Some(found) })
+                        Some(LayerContent { hash, bytes: None, from: Some(found) })
                     }
                     _ => of(folder.read(name, LARGEST_FILE)?, Some(found)),
                 }
             }
-            Stand::Missing | Stand::Link(_) => None,
+            DemandedContent::Missing | DemandedContent::Link(_) => None,
         })
     }
 }

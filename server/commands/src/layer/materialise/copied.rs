@@ -1,20 +1,20 @@
 //! Bringing a copy of the roots in step with the disk, but for what the view has of its own.
 
-use super::{Wants, Writer};
-use crate::layer::Held;
-use crate::layer::copy::{Copied, Near};
-use crate::layer::folder::Kind;
+use super::{PathDemands, Writer};
+use crate::layer::LayerEntry;
+use crate::layer::copy::{CopiedFiles, Near};
+use crate::layer::folder::StampKind;
 use std::io;
 
 impl Writer<'_> {
     /// Brings the copy of everything else in step with the disk.
-    pub(super) fn copy(&mut self, copied: &Copied, wants: &Wants) -> io::Result<()> {
+    pub(super) fn copy(&mut self, copied: &CopiedFiles, wants: &PathDemands) -> io::Result<()> {
         let (mut near, mut near_up) = (Near::default(), Near::default());
         for (path, found) in copied.iter().filter(|(path, _)| !wants.contains_key(*path)) {
             let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { continue };
             let Ok(Some(source)) = near.reach(self.below, parent) else { continue };
             let target = match found.kind {
-                Kind::Link => source.read_link(name).ok(),
+                StampKind::Link => source.read_link(name).ok(),
                 _ => None,
             };
             let stands = match near_up.reach(&self.up, parent)? {
@@ -22,11 +22,13 @@ impl Writer<'_> {
                 None => None,
             };
             let is_same = match (self.own.held.get(path), found.kind) {
-                (_, Kind::Folder) => stands.is_some_and(|stands| stands.kind == Kind::Folder),
-                (Some(Held::File { stamp, from, .. }), _) => {
+                (_, StampKind::Folder) => {
+                    stands.is_some_and(|stands| stands.kind == StampKind::Folder)
+                }
+                (Some(LayerEntry::File { stamp, from, .. }), _) => {
                     stands == Some(*stamp) && *from == Some(*found)
                 }
-                (Some(Held::Link { stamp, target: had }), _) => {
+                (Some(LayerEntry::Link { stamp, target: had }), _) => {
                     stands == Some(*stamp) && Some(had) == target.as_ref()
                 }
                 _ => false,
@@ -38,7 +40,7 @@ impl Writer<'_> {
             let folder = self.parents(parent, wants)?;
             folder.remove(name)?;
             match (found.kind, target) {
-                (Kind::Folder, _) => drop(folder.make(name, found.mode)?),
+                (StampKind::Folder, _) => drop(folder.make(name, found.mode)?),
                 (_, Some(target)) => folder.put_link(name, &target)?,
                 // It may be gone, or be something else by now; then the next command sees what it is.
                 _ => match source.copy(name, &folder, name) {
@@ -48,10 +50,14 @@ impl Writer<'_> {
                 },
             }
             folder.own_like(name, found);
-            self.out.changed += usize::from(found.kind != Kind::Folder);
+            self.out.changed += usize::from(found.kind != StampKind::Folder);
             let held = match (folder.look(name)?, found.kind) {
-                (Some(stamp), Kind::File) => Held::File { stamp, hash: None, from: Some(*found) },
-                (Some(stamp), Kind::Link) => Held::Link { stamp, target: folder.read_link(name)? },
+                (Some(stamp), StampKind::File) => {
+                    LayerEntry::File { stamp, hash: None, from: Some(*found) }
+                }
+                (Some(stamp), StampKind::Link) => {
+                    LayerEntry::Link { stamp, target: folder.read_link(name)? }
+                }
                 _ => continue,
             };
             self.own.held.insert(path.clone(), held);

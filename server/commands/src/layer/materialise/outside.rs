@@ -6,8 +6,8 @@
 //! builds lies in the layer, over the disk's. Looked for is what is ignored and not in the layer, in projects that are
 //! built by such tools; those with a build cache of ours don't see what is built outside.
 
-use super::{Stand, Want, Wants, Writer};
-use crate::layer::folder::{DEEPEST, Folder, Kind, Moment, names_of};
+use super::{DemandedContent, PathDemand, PathDemands, Writer};
+use crate::layer::folder::{DEEPEST, Folder, Moment, StampKind, names_of};
 use crate::layer::ignores::Ignores;
 use crate::layer::is_project_file;
 use std::collections::HashMap;
@@ -58,7 +58,7 @@ const NO_OUTPUT: &[&str] = &[".log", ".pid", ".swo", ".swp", ".tmp", "~"];
 const MOST_NAMES: usize = 50_000;
 
 /// A file with a text that commands see.
-struct Source {
+struct SourceText {
     /// Its path in the root.
     path: PathBuf,
     /// Since when they see it.
@@ -70,7 +70,7 @@ struct Source {
 impl Writer<'_> {
     /// Makes younger what commands see in the place of sources that output on the disk is younger than. Whether all was
     /// looked through.
-    pub(super) fn renew(&mut self, wants: &Wants) -> io::Result<bool> {
+    pub(super) fn renew(&mut self, wants: &PathDemands) -> io::Result<bool> {
         let mut projects = Projects { below: self.below, known: HashMap::new() };
         let mut tops: Vec<PathBuf> = Vec::new();
         let mut sources = Vec::new();
@@ -85,17 +85,22 @@ impl Writer<'_> {
             if !tops.contains(&top) {
                 tops.push(top);
             }
-            sources.push(Source { path: path.clone(), since: since.mtime, until });
+            sources.push(SourceText { path: path.clone(), since: since.mtime, until });
         }
-        let mut search =
-            Search { writer: self, sources, older: Vec::new(), left: MOST_NAMES, rules: None };
+        let mut search = ProjectSearch {
+            writer: self,
+            sources,
+            older: Vec::new(),
+            left: MOST_NAMES,
+            rules: None,
+        };
         for top in tops {
             if let Ok(Some(folder)) = self.below.reach(&top) {
                 search.look_in(&top, &folder, 0)?;
             }
         }
         let (older, is_whole) = (search.older, search.left > 0);
-        for Source { path, until, .. } in older {
+        for SourceText { path, until, .. } in older {
             let full = self.own.root.join(path);
             let hash = self.ever.get(&full).and_then(|last| last.hash);
             self.ever.saw(&full, hash, until);
@@ -104,14 +109,14 @@ impl Writer<'_> {
     }
 
     /// Since when the disk has what is wanted at a path, if it has and that can be looked at.
-    fn same_since(&self, path: &Path, want: &Want) -> Option<Moment> {
+    fn same_since(&self, path: &Path, want: &PathDemand) -> Option<Moment> {
         let is_disks = match &want.stands {
-            Stand::Disk(source) => *source == self.own.root.join(path),
+            DemandedContent::Disk(source) => *source == self.own.root.join(path),
             _ => !want.differs,
         };
         let (parent, name) = (path.parent()?, path.file_name().filter(|_| is_disks)?);
         let found = self.below.reach(parent).ok()??.look(name).ok()??;
-        (found.kind == Kind::File).then_some(found.mtime)
+        (found.kind == StampKind::File).then_some(found.mtime)
     }
 }
 
@@ -152,27 +157,27 @@ impl Projects<'_> {
 }
 
 /// The rules of the folder that was asked about last.
-struct Rules {
+struct FolderRules {
     folder: PathBuf,
     rules: Ignores,
-    /// Whether it is ignored with all that is in it.
+    /// True if it is ignored with all that is in it.
     all: bool,
 }
 
-struct Search<'a, 'b> {
+struct ProjectSearch<'a, 'b> {
     writer: &'a Writer<'b>,
     /// For which nothing was found yet.
-    sources: Vec<Source>,
+    sources: Vec<SourceText>,
     /// For which something was found.
-    older: Vec<Source>,
+    older: Vec<SourceText>,
     /// How many names may still be looked at.
     left: usize,
-    rules: Option<Rules>,
+    rules: Option<FolderRules>,
 }
 
-impl Search<'_, '_> {
+impl ProjectSearch<'_, '_> {
     fn look_in(&mut self, path: &Path, folder: &Folder, depth: usize) -> io::Result<()> {
-        // What can't be looked at holds nothing that a command could use.
+        // A folder that can't be looked at holds nothing that a command could use.
         let names = folder.names().unwrap_or_default();
         let is_cached = names.iter().any(|name| is_project_file(name));
         for name in &names {
@@ -182,15 +187,15 @@ impl Search<'_, '_> {
             self.left -= 1;
             let Ok(Some(found)) = folder.look(name) else { continue };
             let is_older =
-                |source: &Source| source.since <= found.mtime && found.mtime < source.until;
-            if found.kind == Kind::Folder {
+                |source: &SourceText| source.since <= found.mtime && found.mtime < source.until;
+            if found.kind == StampKind::Folder {
                 let is_passed_over = depth == DEEPEST
                     || NOT_BUILT.iter().any(|other| name == other)
                     || is_cached && crate::layer::is_built_in(name);
                 if let (false, Ok(inner)) = (is_passed_over, folder.enter(name)) {
                     self.look_in(&path.join(name), &inner, depth + 1)?;
                 }
-            } else if found.kind == Kind::File
+            } else if found.kind == StampKind::File
                 && !NO_OUTPUT.iter().any(|end| name.as_encoded_bytes().ends_with(end.as_bytes()))
                 && self.sources.iter().any(is_older)
                 && self.is_seen(path, name)?
@@ -199,13 +204,13 @@ impl Search<'_, '_> {
                 let (older, rest) =
                     std::mem::take(&mut self.sources).into_iter().partition(is_older);
                 self.sources = rest;
-                self.older.extend::<Vec<Source>>(older);
+                self.older.extend::<Vec<SourceText>>(older);
             }
         }
         Ok(())
     }
 
-    /// Whether commands see the disk's file, and not one of the layer.
+    /// True if commands see the disk's file, and not one of the layer.
     fn is_seen(&self, path: &Path, name: &OsStr) -> io::Result<bool> {
         if self.writer.is_hidden(path)? {
             return Ok(false);
@@ -226,7 +231,7 @@ impl Search<'_, '_> {
         Ok(ignored)
     }
 
-    fn rules_of(&self, path: &Path) -> io::Result<Rules> {
+    fn rules_of(&self, path: &Path) -> io::Result<FolderRules> {
         let root = &self.writer.own.root;
         let mut rules = Ignores::above(root);
         let (mut up, mut below) = (Some(self.writer.up.again()?), Some(self.writer.below.again()?));
@@ -239,6 +244,6 @@ impl Search<'_, '_> {
             below = below.and_then(|below| below.enter(name).ok());
             rules.enter(&at, up.as_ref(), below.as_ref());
         }
-        Ok(Rules { folder: path.to_owned(), rules, all })
+        Ok(FolderRules { folder: path.to_owned(), rules, all })
     }
 }

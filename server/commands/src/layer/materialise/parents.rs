@@ -1,8 +1,8 @@
 //! The folders of a layer that what is written lies in.
 
-use super::{Stand, Wants, Writer};
-use crate::layer::Held;
-use crate::layer::folder::{Folder, Kind, names_of};
+use super::{DemandedContent, PathDemands, Writer};
+use crate::layer::LayerEntry;
+use crate::layer::folder::{Folder, StampKind, names_of};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,7 @@ impl Writer<'_> {
     pub(super) fn prune(&self, folder: &Path) -> io::Result<()> {
         for path in folder.ancestors() {
             let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { break };
-            let hides = matches!(self.own.held.get(path), Some(Held::Opaque { .. }));
+            let hides = matches!(self.own.held.get(path), Some(LayerEntry::Opaque { .. }));
             let Some(parent) = self.up.reach(parent)?.filter(|_| !hides) else { break };
             if !parent.remove_empty(name) {
                 break;
@@ -20,13 +20,13 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Whether something in the layer hides the disk's folder with all that is in it.
+    /// True if something in the layer hides the disk's folder with all that is in it.
     pub(super) fn is_hidden(&self, folder: &Path) -> io::Result<bool> {
         let mut at = self.up.again()?;
         for name in names_of(folder) {
             match at.look(name)?.map(|found| found.kind) {
                 None => return Ok(false),
-                Some(Kind::Folder) => at = at.enter(name)?,
+                Some(StampKind::Folder) => at = at.enter(name)?,
                 Some(_) => return Ok(true),
             }
             if at.is_opaque() {
@@ -38,7 +38,7 @@ impl Writer<'_> {
 
     /// The folder in the layer, made with those above it where they are not. What is in the way goes; where that
     /// hid a folder of the disk's, the new one hides it too.
-    pub(super) fn parents(&mut self, folder: &Path, wants: &Wants) -> io::Result<Folder> {
+    pub(super) fn parents(&mut self, folder: &Path, wants: &PathDemands) -> io::Result<Folder> {
         let mut at = self.up.again()?;
         let mut below = Some(self.below.again()?);
         let mut walked = PathBuf::new();
@@ -50,7 +50,7 @@ impl Writer<'_> {
             };
             let disk = next.as_ref().and_then(|next| next.own().ok());
             match at.look(name)?.map(|found| found.kind) {
-                Some(Kind::Folder) => at = at.enter(name)?,
+                Some(StampKind::Folder) => at = at.enter(name)?,
                 found => {
                     at.remove(name)?;
                     let made = at.make(name, disk.map_or(0o755, |disk| disk.mode))?;
@@ -61,10 +61,10 @@ impl Writer<'_> {
                     if found.is_some() && disk.is_some() && !self.is_copy {
                         made.set_opaque(true)?;
                         let hides = match was {
-                            Some(Held::Gone { hides, .. }) if !hides.is_empty() => hides,
+                            Some(LayerEntry::Gone { hides, .. }) if !hides.is_empty() => hides,
                             _ => missing_below(wants, &walked),
                         };
-                        self.own.held.insert(walked.clone(), Held::Opaque { hides });
+                        self.own.held.insert(walked.clone(), LayerEntry::Opaque { hides });
                     }
                     at = made;
                 }
@@ -75,9 +75,11 @@ impl Writer<'_> {
     }
 }
 
-fn missing_below(wants: &Wants, folder: &Path) -> Vec<PathBuf> {
+fn missing_below(wants: &PathDemands, folder: &Path) -> Vec<PathBuf> {
     let missing = wants.iter().filter(|(path, want)| {
-        matches!(want.stands, Stand::Missing) && path.starts_with(folder) && *path != folder
+        matches!(want.stands, DemandedContent::Missing)
+            && path.starts_with(folder)
+            && *path != folder
     });
     missing.map(|(path, _)| path.clone()).collect()
 }

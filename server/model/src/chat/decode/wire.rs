@@ -32,10 +32,10 @@ pub(super) enum Choices<'a> {
 #[derive(Deserialize)]
 pub(super) struct Choice<'a> {
     #[serde(borrow)]
-    pub(super) delta: Option<Change<'a>>,
+    pub(super) delta: Option<ChatDelta<'a>>,
     /// The whole reply, where a server answers as if it had not been asked to stream.
     #[serde(borrow)]
-    pub(super) message: Option<Change<'a>>,
+    pub(super) message: Option<ChatDelta<'a>>,
     #[serde(borrow)]
     pub(super) finish_reason: Raw<'a>,
     #[serde(borrow)]
@@ -43,7 +43,7 @@ pub(super) struct Choice<'a> {
 }
 
 #[derive(Deserialize)]
-pub(super) struct Change<'a> {
+pub(super) struct ChatDelta<'a> {
     #[serde(borrow)]
     pub(super) content: Raw<'a>,
     #[serde(borrow)]
@@ -87,7 +87,7 @@ pub(super) struct Groq<'a> {
 }
 
 #[derive(Deserialize)]
-pub(super) struct WireUsage {
+pub(super) struct ChatUsage {
     #[serde(default, deserialize_with = "tokens")]
     pub(super) prompt_tokens: Option<u64>,
     #[serde(default, deserialize_with = "tokens")]

@@ -1,21 +1,21 @@
 //! The items of a reply that have begun, and which of them an event speaks of.
 //!
-//! What an event means is not known here.
+//! Meanings of events are not known here.
 
-use super::wire::Item;
+use super::wire::WireItem;
 use crate::surrogates::Surrogates;
 
 /// An item of the reply that has begun.
-pub(super) struct Open {
+pub(super) struct OpenItem {
     place: Option<u32>,
     id: String,
-    /// What the server names the call by; empty for what is none.
+    /// The server's id of the call; empty for other items.
     call_id: String,
-    pub(super) kind: Kind,
+    pub(super) kind: ItemKind,
     pub(super) block: u32,
     /// The part that grows.
     pub(super) part: u32,
-    /// What has come of a call's arguments; of others only whether anything has.
+    /// Arguments of a call that have come; of other items only whether anything has.
     pub(super) said: String,
     pub(super) is_done: bool,
     /// The part whose words came last.
@@ -24,7 +24,7 @@ pub(super) struct Open {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum ItemKind {
     Text,
     Reasoning,
     Call,
@@ -32,18 +32,18 @@ pub(super) enum Kind {
     Other,
 }
 
-impl Kind {
-    pub(super) fn of(item: &Item<'_>) -> Kind {
+impl ItemKind {
+    pub(super) fn of(item: &WireItem<'_>) -> ItemKind {
         match &*item.kind {
-            "message" => Kind::Text,
-            "reasoning" => Kind::Reasoning,
-            "function_call" => Kind::Call,
-            _ => Kind::Other,
+            "message" => ItemKind::Text,
+            "reasoning" => ItemKind::Reasoning,
+            "function_call" => ItemKind::Call,
+            _ => ItemKind::Other,
         }
     }
 }
 
-impl Open {
+impl OpenItem {
     /// The words of a part, from their JSON.
     pub(super) fn hear(&mut self, part: u32, json: &str) -> Option<String> {
         if std::mem::replace(&mut self.heard, part) != part {
@@ -53,16 +53,16 @@ impl Open {
     }
 
     /// Names it as `item` does: some servers do so only at its end.
-    pub(super) fn name(&mut self, item: &Item<'_>) {
+    pub(super) fn name(&mut self, item: &WireItem<'_>) {
         (self.id, self.call_id) = (item.id().to_owned(), item.call_id().to_owned());
     }
 }
 
 /// All of them, in the order in which they began; told apart by their number in it.
 #[derive(Default)]
-pub(super) struct Items(Vec<Open>);
+pub(super) struct ReplyItems(Vec<OpenItem>);
 
-impl Items {
+impl ReplyItems {
     pub(super) fn len(&self) -> usize {
         self.0.len()
     }
@@ -71,11 +71,11 @@ impl Items {
         self.0.is_empty()
     }
 
-    pub(super) fn last(&self) -> Option<&Open> {
+    pub(super) fn last(&self) -> Option<&OpenItem> {
         self.0.last()
     }
 
-    pub(super) fn get_mut(&mut self, at: usize) -> Option<&mut Open> {
+    pub(super) fn get_mut(&mut self, at: usize) -> Option<&mut OpenItem> {
         self.0.get_mut(at)
     }
 
@@ -85,8 +85,8 @@ impl Items {
     }
 
     /// The item of this place or id, or the last one of this kind where a server sends neither.
-    pub(super) fn find(&self, place: Option<u32>, id: &str, kind: Kind) -> Option<usize> {
-        let by = |wanted: &dyn Fn(&Open) -> bool| self.0.iter().rposition(wanted);
+    pub(super) fn find(&self, place: Option<u32>, id: &str, kind: ItemKind) -> Option<usize> {
+        let by = |wanted: &dyn Fn(&OpenItem) -> bool| self.0.iter().rposition(wanted);
         match place {
             Some(_) => by(&|item| item.place == place),
             None if !id.is_empty() => by(&|item| item.id == id),
@@ -96,11 +96,11 @@ impl Items {
 
     /// The item that this one is again: a server may tell twice that it begins or ends, and a call runs once
     /// at most. A call is only known by its ids, since some servers give all of them the same place.
-    pub(super) fn known(&self, place: Option<u32>, item: &Item<'_>) -> Option<usize> {
-        let (id, call_id, kind) = (item.id(), item.call_id(), Kind::of(item));
+    pub(super) fn known(&self, place: Option<u32>, item: &WireItem<'_>) -> Option<usize> {
+        let (id, call_id, kind) = (item.id(), item.call_id(), ItemKind::of(item));
         let is_named = !(id.is_empty() && call_id.is_empty());
-        let is_placed = place.is_some() && kind != Kind::Call;
-        let is_same = |open: &Open| {
+        let is_placed = place.is_some() && kind != ItemKind::Call;
+        let is_same = |open: &OpenItem| {
             open.kind == kind && open.place == place && open.id == id && open.call_id == call_id
         };
         self.0.iter().rposition(is_same).filter(|_| is_named || is_placed)
@@ -111,11 +111,11 @@ impl Items {
         &mut self,
         place: Option<u32>,
         (id, call_id): (&str, &str),
-        kind: Kind,
+        kind: ItemKind,
         block: u32,
     ) -> usize {
         let at = self.0.len();
-        self.0.push(Open {
+        self.0.push(OpenItem {
             place,
             id: id.to_owned(),
             call_id: call_id.to_owned(),

@@ -1,4 +1,4 @@
-//! What the events of the stream look like, as far as it is read.
+//! Shapes of the stream's events, as far as they are read.
 //!
 //! All members may be missing, or of another type: servers differ in what they send. Items and the response at the end
 //! are parsed only when their event needs them, since those at the start repeat the whole request.
@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 use std::borrow::Cow;
 
 #[derive(Deserialize)]
-pub(super) struct Event<'a> {
+pub(super) struct ResponsesEvent<'a> {
     #[serde(rename = "type", borrow)]
     pub(super) kind: Cow<'a, str>,
     #[serde(default, deserialize_with = "place")]
@@ -30,7 +30,7 @@ pub(super) struct Event<'a> {
 }
 
 #[derive(Deserialize)]
-pub(super) struct Item<'a> {
+pub(super) struct WireItem<'a> {
     #[serde(rename = "type", borrow, default)]
     pub(super) kind: Cow<'a, str>,
     #[serde(default, deserialize_with = "maybe")]
@@ -52,7 +52,7 @@ pub(super) struct Item<'a> {
 
 /// A part of a message, or of reasoning.
 #[derive(Deserialize)]
-pub(super) struct Part {
+pub(super) struct ItemPart {
     #[serde(rename = "type", default)]
     pub(super) kind: String,
     pub(super) text: Option<String>,
@@ -66,7 +66,7 @@ pub(super) struct Response<'a> {
     #[serde(borrow, default, deserialize_with = "maybe")]
     pub(super) output: Option<Vec<&'a RawValue>>,
     #[serde(default, deserialize_with = "maybe")]
-    pub(super) usage: Option<WireUsage>,
+    pub(super) usage: Option<ResponsesUsage>,
     #[serde(default, deserialize_with = "maybe")]
     pub(super) status: Option<String>,
     #[serde(default, deserialize_with = "maybe")]
@@ -80,7 +80,7 @@ pub(super) struct Incomplete {
 }
 
 #[derive(Deserialize)]
-pub(super) struct WireUsage {
+pub(super) struct ResponsesUsage {
     #[serde(default, deserialize_with = "tokens")]
     pub(super) input_tokens: Option<u64>,
     #[serde(default, deserialize_with = "tokens")]
@@ -98,13 +98,13 @@ pub(super) struct InputDetails {
     pub(super) cache_write_tokens: Option<u64>,
 }
 
-impl Item<'_> {
+impl WireItem<'_> {
     /// Its id; empty when it has none.
     pub(super) fn id(&self) -> &str {
         self.id.as_deref().unwrap_or_default()
     }
 
-    /// What its call's result is to name; empty when it says nothing of that.
+    /// Id that its call's result is to name; empty when there is none.
     pub(super) fn call_id(&self) -> &str {
         self.call_id.as_deref().unwrap_or_default()
     }
@@ -119,7 +119,7 @@ impl Item<'_> {
     }
 
     /// The parts of its content or of its summary; none of what is not such a list.
-    pub(super) fn parts(list: Option<&RawValue>) -> Vec<Part> {
+    pub(super) fn parts(list: Option<&RawValue>) -> Vec<ItemPart> {
         list.and_then(|list| serde_json::from_str(list.get()).ok()).unwrap_or_default()
     }
 }

@@ -7,6 +7,9 @@ use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::io::{self, BufRead};
 
+/// The reason of a client that does not make an edit: text from outside, as hostile as it may be.
+const DECLINED: &str = "\u{1b}[1mit is busy,\nsays 日本";
+
 /// A message with its header.
 pub(super) fn framed(message: &Value) -> Vec<u8> {
     let body = message.to_string();
@@ -64,8 +67,8 @@ pub(super) fn answer(id: &Value, result: Result<Value, (i64, String)>) -> Value 
     }
 }
 
-/// What the client writes, as a message. An answer is looked up among the edits that were `asked` for; None
-/// when nobody asked.
+/// Makes the message that the client writes. An answer is looked up among the edits that were
+/// `asked` for; None when nobody asked.
 pub(super) fn outgoing(
     out: Outgoing,
     asked: &mut HashMap<crate::editor::RequestId, (Value, bool)>,
@@ -101,7 +104,8 @@ pub(super) fn outgoing(
         Outgoing::Answer(request, result) => {
             let (id, is_edit) = asked.remove(&request)?;
             let result = match result {
-                Ok(applied) if is_edit => Ok(json!({ "applied": applied })),
+                Ok(true) if is_edit => Ok(json!({ "applied": true })),
+                Ok(false) if is_edit => Ok(json!({ "applied": false, "failureReason": DECLINED })),
                 Ok(_) => Ok(Value::Null),
                 Err(words) => Err((-32803, words)),
             };

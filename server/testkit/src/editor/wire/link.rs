@@ -1,8 +1,8 @@
 //! The pipes to a server and the threads on them: one reads, one writes, and for a process of our own one
-//! keeps what it says on standard error. What is read goes to the [`Shared`] state; nothing here looks into it.
+//! keeps what it says on standard error. What is read goes to the [`SharedLink`] state; nothing here looks into it.
 
 use super::frames;
-use super::seen::Seen;
+use super::seen::EditorMemory;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, ExitStatus};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, mpsc};
@@ -12,19 +12,19 @@ use std::time::{Duration, Instant};
 /// The longest a wait may last. Nothing comes near it but a failure.
 pub(super) const BOUND: Duration = Duration::from_secs(30);
 
-/// What the threads share.
+/// State that the threads share.
 #[derive(Debug)]
-pub(super) struct Shared {
-    seen: Mutex<Seen>,
+pub(super) struct SharedLink {
+    seen: Mutex<EditorMemory>,
     changed: Condvar,
 }
 
-impl Shared {
-    pub(super) fn new(seen: Seen) -> Arc<Self> {
+impl SharedLink {
+    pub(super) fn new(seen: EditorMemory) -> Arc<Self> {
         Arc::new(Self { seen: Mutex::new(seen), changed: Condvar::new() })
     }
 
-    pub(super) fn lock(&self) -> MutexGuard<'_, Seen> {
+    pub(super) fn lock(&self) -> MutexGuard<'_, EditorMemory> {
         // A test that panicked while it held the lock has failed already.
         self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -36,7 +36,7 @@ impl Shared {
     pub(super) fn wait<T>(
         &self,
         what: &str,
-        mut find: impl FnMut(&mut Seen) -> Option<T>,
+        mut find: impl FnMut(&mut EditorMemory) -> Option<T>,
     ) -> Result<T, String> {
         let end = Instant::now() + BOUND;
         let mut seen = self.lock();
@@ -60,7 +60,7 @@ impl Shared {
         }
     }
 
-    fn update(&self, change: impl FnOnce(&mut Seen)) {
+    fn update(&self, change: impl FnOnce(&mut EditorMemory)) {
         change(&mut self.lock());
         self.changed.notify_all();
     }
@@ -95,15 +95,15 @@ impl Shared {
 
 /// See the module.
 #[derive(Debug)]
-pub(super) struct Link {
+pub(super) struct EditorLink {
     child: Option<Child>,
     threads: Vec<JoinHandle<()>>,
 }
 
-impl Link {
+impl EditorLink {
     /// Starts the threads.
     pub(super) fn start(
-        shared: &Arc<Shared>,
+        shared: &Arc<SharedLink>,
         from_server: impl Read + Send + 'static,
         to_server: impl Write + Send + 'static,
         frames: mpsc::Receiver<Vec<u8>>,

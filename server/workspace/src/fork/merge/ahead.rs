@@ -14,7 +14,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Questions to ask before a merge.
-pub(super) struct Asked {
+pub(super) struct MergeQuestions {
     /// The documents of the places that the proposals name.
     docs: HashMap<PathBuf, DocId>,
     questions: Vec<Question>,
@@ -25,18 +25,18 @@ pub(super) struct Asked {
 }
 
 /// The disk's answers to them.
-pub(super) struct Ahead {
+pub(super) struct MergeAnswers {
     pub(super) docs: HashMap<PathBuf, DocId>,
     pub(super) answers: Answers,
     pub(super) repositories: Repositories,
-    pub(super) under: HashMap<PathBuf, Under>,
+    pub(super) under: HashMap<PathBuf, UnderlyingFile>,
     /// The documents that were in the fork.
     here: HashSet<DocId>,
 }
 
 /// A file that lies under an entry.
 #[derive(Clone)]
-pub(super) struct Under {
+pub(super) struct UnderlyingFile {
     pub(super) mode: Option<u32>,
     pub(super) bytes: Option<Result<Arc<[u8]>, FileError>>,
 }
@@ -54,9 +54,13 @@ pub(super) fn docs_of(view: &View, proposals: &[Proposal]) -> HashMap<PathBuf, D
 
 impl Fork {
     /// The questions to ask before these proposals are merged. Touches no disk.
-    pub(super) fn ask_merge(&self, workspace: &Workspace, docs: HashMap<PathBuf, DocId>) -> Asked {
+    pub(super) fn ask_merge(
+        &self,
+        workspace: &Workspace,
+        docs: HashMap<PathBuf, DocId>,
+    ) -> MergeQuestions {
         let mut all: HashSet<DocId> = docs.values().cloned().collect();
-        // What has left one of these names may have to be made anew.
+        // A file that has left one of these names may have to be made anew.
         let comes_from = |file: &ForkFile| match &file.entry.file {
             Some((FileChange::Rename { from }, _)) => all.contains(from),
             _ => false,
@@ -68,11 +72,11 @@ impl Fork {
         let all: Vec<DocId> = all.into_iter().collect();
         let questions = self.questions_of(workspace, &all);
         let here = all.into_iter().filter(|id| self.files.contains_key(id)).collect();
-        Asked { docs, questions, repositories: self.repositories(), under, here }
+        MergeQuestions { docs, questions, repositories: self.repositories(), under, here }
     }
 
     /// True if the same of these documents are in the fork as when it was asked.
-    pub(super) fn has_same(&self, ahead: &Ahead) -> bool {
+    pub(super) fn has_same(&self, ahead: &MergeAnswers) -> bool {
         let same = |id: &DocId| ahead.here.contains(id) == self.files.contains_key(id);
         ahead.docs.values().all(same)
     }
@@ -84,14 +88,14 @@ impl Fork {
     }
 }
 
-impl Asked {
+impl MergeQuestions {
     /// Looks at the disk. Blocking: no lock is to be held.
     pub(super) fn answer(
         self,
         workspace: &Workspace,
         view: &View,
         proposals: &[Proposal],
-    ) -> Ahead {
+    ) -> MergeAnswers {
         let Self { docs, mut questions, mut repositories, mut under, here } = self;
         let has_names = proposals.iter().any(|one| one.change.to().is_some());
         for Proposal { place, change } in proposals {
@@ -120,9 +124,9 @@ impl Asked {
             let mode = disk::stat(view.roots(), &place).ok().map(|meta| meta.mode & 0o777);
             let read = reads.then(|| disk::read(view.roots(), &place, LARGEST_FILE));
             let bytes = read.map(|read| read.map(|read| read.bytes.into()));
-            (place.path, Under { mode, bytes })
+            (place.path, UnderlyingFile { mode, bytes })
         };
         let under = under.into_iter().map(look).collect();
-        Ahead { docs, answers: workspace.answer(questions), repositories, under, here }
+        MergeAnswers { docs, answers: workspace.answer(questions), repositories, under, here }
     }
 }

@@ -4,7 +4,7 @@
 //! it becomes a deletion of the old name and a new file under the new one, so that each pending change can be
 //! accepted and rejected on its own.
 
-use super::{Merging, Whole, own_format};
+use super::{Merging, WholeContent, own_format};
 use crate::DocId;
 use crate::disk::FileError;
 use crate::entry::{Base, Entry, FileChange, Mark};
@@ -19,7 +19,7 @@ impl Merging<'_> {
         let Some(file) = self.fork.files.get_mut(id) else { return };
         self.report.hunks.push(mark.id);
         match &file.entry.file {
-            // What goes is the file under the name that the user knows.
+            // The file under the name that the user knows is the one that goes.
             Some((FileChange::Rename { from }, _)) => {
                 let from = from.clone();
                 self.fork.files.remove(id);
@@ -69,7 +69,7 @@ impl Merging<'_> {
             .path()
             .is_some_and(|old| old.starts_with(&to.path) || to.path.starts_with(&old));
         if replaces || ((is_whole || is_nested) && !created_here) {
-            // What is made tells of itself.
+            // The new file tells of itself.
             self.report.hunks.pop();
             return self.make_anew(id, &new_id, &to);
         }
@@ -189,9 +189,9 @@ impl Merging<'_> {
 
     /// All that a file holds with what is pending in it, and the permission bits it has or is to have. Reads the
     /// file where its bytes are no text.
-    fn content(&self, id: &DocId) -> Result<(Whole, Option<u32>), FileError> {
+    fn content(&self, id: &DocId) -> Result<(WholeContent, Option<u32>), FileError> {
         let Some(file) = self.fork.files.get(id) else {
-            return Ok((Whole::Text(Text::default(), FileFormat::default()), None));
+            return Ok((WholeContent::Text(Text::default(), FileFormat::default()), None));
         };
         let entry = &file.entry;
         let source = base_of(id, entry);
@@ -205,14 +205,18 @@ impl Merging<'_> {
         });
         let format = format.unwrap_or_default();
         let whole = match (&entry.file, &entry.base, under) {
-            (Some((FileChange::Binary(bytes), _)), ..) => Whole::Bytes(bytes.clone()),
-            (Some((FileChange::Link(target), _)), ..) => Whole::Link(target.clone()),
-            (_, Base::Link { target }, _) if entry.set().is_empty() => Whole::Link(target.clone()),
+            (Some((FileChange::Binary(bytes), _)), ..) => WholeContent::Bytes(bytes.clone()),
+            (Some((FileChange::Link(target), _)), ..) => WholeContent::Link(target.clone()),
+            (_, Base::Link { target }, _) if entry.set().is_empty() => {
+                WholeContent::Link(target.clone())
+            }
             (_, Base::Binary { .. }, Some(place)) if entry.set().is_empty() => {
                 let changed = || FileError::Changed { path: place.shown.clone() };
-                Whole::Bytes(there.and_then(|there| there.bytes.clone()).ok_or_else(changed)??)
+                WholeContent::Bytes(
+                    there.and_then(|there| there.bytes.clone()).ok_or_else(changed)??,
+                )
             }
-            _ => Whole::Text(entry.text().clone(), format),
+            _ => WholeContent::Text(entry.text().clone(), format),
         };
         Ok((whole, mode))
     }

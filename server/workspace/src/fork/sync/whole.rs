@@ -6,18 +6,18 @@
 
 use crate::ContentHash;
 use crate::document::Document;
-use crate::entry::{Base, Entry, FileChange, SetAside, is_blank};
+use crate::entry::{Base, Conflict, Entry, FileChange, is_blank};
 use crate::view::DiskFile;
 use ropewalk_text::Text;
 
-/// Whether only the disk says if such a change still has what it was made of: there was no text, and what an editor
-/// shows under the name is something else. (Under a link's name it is what the link leads to.)
+/// True if the change replaces a binary file or a link: no buffer can show whether its base still
+/// stands. (An editor shows under a link's name the text that it leads to.)
 pub(in crate::fork) fn is_of_no_text(entry: &Entry) -> bool {
     entry.is_whole() && matches!(entry.base, Base::Binary { .. } | Base::Link { .. })
 }
 
 /// Looks at the open document, and at what the disk has ahead of it.
-pub(super) fn over_buffer(entry: &mut Entry, document: &Document) -> Option<SetAside> {
+pub(super) fn over_buffer(entry: &mut Entry, document: &Document) -> Option<Conflict> {
     let now = document.text();
     let put_there = [Some(now), document.moved.as_ref()];
     let other = put_there.into_iter().flatten().find(|text| !was_made_of(entry, text))?;
@@ -25,7 +25,7 @@ pub(super) fn over_buffer(entry: &mut Entry, document: &Document) -> Option<SetA
 }
 
 /// Looks at the file that the disk has.
-pub(super) fn over_disk(entry: &mut Entry, found: &DiskFile) -> Option<SetAside> {
+pub(super) fn over_disk(entry: &mut Entry, found: &DiskFile) -> Option<Conflict> {
     let is_as_it_was = match (&entry.base, found) {
         (
             Base::Disk { hash: was, .. } | Base::Binary { hash: was },
@@ -52,7 +52,7 @@ pub(super) fn over_disk(entry: &mut Entry, found: &DiskFile) -> Option<SetAside>
 }
 
 /// Looks at the open document for a text that was made where there was none.
-pub(super) fn made_over_buffer(entry: &mut Entry, document: &Document) -> Vec<SetAside> {
+pub(super) fn made_over_buffer(entry: &mut Entry, document: &Document) -> Vec<Conflict> {
     let mut aside = entry.give_way(document.text());
     if let Some(moved) = &document.moved {
         aside.extend(entry.give_way(moved));
@@ -61,7 +61,7 @@ pub(super) fn made_over_buffer(entry: &mut Entry, document: &Document) -> Vec<Se
 }
 
 /// The same of the file that the disk has. Where it was made over what is no text, that must be there still.
-pub(super) fn made_over_disk(entry: &mut Entry, found: &DiskFile) -> Vec<SetAside> {
+pub(super) fn made_over_disk(entry: &mut Entry, found: &DiskFile) -> Vec<Conflict> {
     let is_as_it_was = match (&entry.base, found) {
         (_, DiskFile::Text { text, .. }) => return entry.give_way(text),
         (Base::Binary { hash: was }, DiskFile::Binary { hash, .. }) => was == hash,
@@ -84,7 +84,7 @@ fn in_words(found: &DiskFile) -> String {
     }
 }
 
-/// Whether this is the text that the change was made of, as the user or as the disk had it.
+/// True if the change was made of this text, as the user or as the disk had it.
 fn was_made_of(entry: &Entry, text: &Text) -> bool {
     let had = match &entry.base {
         Base::Buffer { text, .. } | Base::Disk { text, .. } => Some(text),
@@ -94,12 +94,12 @@ fn was_made_of(entry: &Entry, text: &Text) -> bool {
     had.into_iter().chain(&entry.disk).any(|had| had.equal_but_line_ends(text))
 }
 
-fn set_aside(entry: &mut Entry, now: String) -> Option<SetAside> {
+fn set_aside(entry: &mut Entry, now: String) -> Option<Conflict> {
     let (change, mark) = entry.file.take_if(|(change, _)| change.is_whole())?;
     let new = match change {
         FileChange::Binary(_) => "(a binary file)".to_owned(),
         FileChange::Link(own) => format!("(a link to {})", own.display()),
         _ => "(the file deleted)".to_owned(),
     };
-    Some(SetAside { mark, old: entry.base.text().to_string(), new, now, at: None })
+    Some(Conflict { mark, old: entry.base.text().to_string(), new, now, at: None })
 }

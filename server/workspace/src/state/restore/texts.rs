@@ -1,11 +1,11 @@
-//! What becomes of published texts that are not in the user's text any more: pending again, or taken back, or left
+//! Published texts that are not in the user's text any more: pending again, or taken back, or left
 //! in the ledger to be looked for.
 
 use super::Restoring;
 use crate::DocId;
 use crate::entry::{Base, Entry, Mark};
 use crate::fork::{ForkFile, place_of};
-use crate::ledger::{Ledger, Published, Stands};
+use crate::ledger::{Ledger, Published, TextMatch};
 use crate::note::shortened;
 use crate::view::{DiskFile, read_file};
 use ropewalk_text::{Change, ChangeSet, Text};
@@ -23,18 +23,18 @@ impl Restoring<'_> {
             }
             let undoing = hunk.undoing.take().is_some();
             let on_disk = self.disk_text(&hunk.doc).map(|text| Ledger::stands(&hunk, &text));
-            let saved = matches!(on_disk, Some(Stands::New(_)));
+            let saved = matches!(on_disk, Some(TextMatch::New(_)));
             hunk.saved |= saved;
             let now = self.text_now(&hunk.doc);
-            let stands = now.as_ref().map_or(Stands::Unclear, |now| Ledger::stands(&hunk, now));
+            let stands = now.as_ref().map_or(TextMatch::Unclear, |now| Ledger::stands(&hunk, now));
             match (stands, now) {
-                (Stands::Old(_), _) if undoing => self.tell(hunk.undone()),
-                (Stands::Old(range), Some(now)) if !hunk.saved => {
+                (TextMatch::Old(_), _) if undoing => self.tell(hunk.undone()),
+                (TextMatch::Old(range), Some(now)) if !hunk.saved => {
                     if !self.give_back(&hunk, &now, range) {
                         self.lose(hunk);
                     }
                 }
-                (Stands::Unclear, now) if !hunk.saved && !undoing => {
+                (TextMatch::Unclear, now) if !hunk.saved && !undoing => {
                     // Where the text is the disk's, nothing unsaved has survived, the user's words beside it neither.
                     let now = now.filter(|now| self.disk_text(&hunk.doc).as_ref() == Some(now));
                     let is_gone = now.as_ref().is_some_and(|now| !holds_part_of(&hunk, now));
@@ -89,8 +89,10 @@ impl Restoring<'_> {
     fn give_back_upon(&mut self, hunk: &Published) -> bool {
         let mut ids = std::mem::take(&mut self.fork.ids);
         let given = self.fork.files.get_mut(&hunk.doc).is_some_and(|file| {
-            let Stands::Old(range) = Ledger::stands(hunk, file.entry.text()) else { return false };
-            // What is pending on its own may look like the text that was replaced.
+            let TextMatch::Old(range) = Ledger::stands(hunk, file.entry.text()) else {
+                return false;
+            };
+            // A pending change of its own may look like the text that was replaced.
             if !is_upon_returned(file, hunk, &range) {
                 return false;
             }
@@ -131,8 +133,8 @@ impl Restoring<'_> {
     }
 }
 
-/// Whether the old form of a hunk at `range` of the proposed text, with the lines around it, reaches into a change that
-/// was published and is pending again.
+/// True if the old form of a hunk, at `range` of the proposed text and with the lines around it,
+/// reaches into a change that is pending again.
 fn is_upon_returned(file: &ForkFile, hunk: &Published, range: &Range<usize>) -> bool {
     let (before, after) = &hunk.around_old;
     let form = range.start.saturating_sub(before.len())..range.end + after.len();

@@ -1,0 +1,134 @@
+//! News of the team for front ends, and the user's questions about it.
+
+use super::Lead;
+use crate::error::TeamError;
+use crate::report::{member, message, task};
+use crate::station::Station;
+use crate::words::{LETTER, PAGE};
+use ropewalk_board::{LEAD, Member, RequestKind};
+use ropewalk_protocol::{BoardTask, Event, Level, TeamMember, TeamMessage, TeamRoster, TeamState};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// Most lines of the log that are read at one look.
+const LINES: i64 = 500;
+
+/// Most characters of a message that are shown.
+const SHOWN: usize = 500;
+
+impl Lead {
+    /// Tells front ends what has changed since the last look.
+    pub(crate) async fn report(&self, station: &Station) -> Result<(), TeamError> {
+        let mut told = self.told().lock().await;
+        // Asked before the members are read: a turn that ends meanwhile may have taken one.
+        let is_at_rest = !self.is_working();
+        let team = station.team();
+        let members: Vec<TeamMember> = listed(&team.members().await?);
+        if members != told.members {
+            told.members.clone_from(&members);
+            self.tell(Event::Team { members: members.clone() });
+        }
+        let lines = team.log(told.log, LINES).await?;
+        let changed: BTreeSet<i64> = lines.iter().filter_map(|line| line.task).collect();
+        for number in changed {
+            self.tell(Event::BoardTask(task(&team.task(number).await?)));
+        }
+        told.log = lines.last().map_or(told.log, |line| line.number);
+        for one in station.membership.inbox(100).await? {
+            if one.number > told.message {
+                told.message = one.number;
+                let body: String = one.body.chars().take(SHOWN).collect();
+                let kind = match one.kind.as_str() {
+                    LETTER => String::new(),
+                    kind => {
+                        let number = one.request.map(|id| format!(" {id}")).unwrap_or_default();
+                        format!(" ({}{number})", kind.replace('_', " "))
+                    }
+                };
+                let message = format!("{} to you{kind}: {body}", one.from);
+                self.tell(Event::Notice { level: Level::Info, message });
+            }
+        }
+        let counts = team.counts().await?;
+        let is_left = |one: &TeamMember| {
+            one.name != LEAD && matches!(one.state, TeamState::Working | TeamState::Idle)
+        };
+        let wants = counts.pending > 0 && counts.in_progress == 0 && !members.iter().any(is_left);
+        if wants && !told.knows_want && is_at_rest {
+            let tasks = match counts.pending {
+                1 => "1 task of the team waits".to_owned(),
+                several => format!("{several} tasks of the team wait"),
+            };
+            let message = format!(
+                "{tasks}, and no member is left to do this. Ask for a teammate, or start `ropewalk worker --team {}`.",
+                station.identity.team
+            );
+            self.tell(Event::Notice { level: Level::Warning, message });
+        }
+        told.knows_want = wants && (told.knows_want || is_at_rest);
+        Ok(())
+    }
+
+    /// A page of the board's tasks, and whether there are more. Opens no board that is not open.
+    ///
+    /// # Errors
+    /// When there is no team, or the board can't be reached.
+    pub async fn tasks(&self, page: Option<u32>) -> Result<(Vec<BoardTask>, bool), TeamError> {
+        let station = self.opened()?;
+        let after = i64::from(page.unwrap_or(1).max(1) - 1).saturating_mul(PAGE);
+        let mut tasks = station.team().tasks(after, PAGE + 1).await?;
+        let most = usize::try_from(PAGE).unwrap_or(usize::MAX);
+        let has_more = tasks.len() > most;
+        tasks.truncate(most);
+        Ok((tasks.iter().map(task).collect(), has_more))
+    }
+
+    /// The team's name and its members.
+    ///
+    /// # Errors
+    /// When there is no team, or the board can't be reached.
+    pub async fn roster(&self) -> Result<TeamRoster, TeamError> {
+        let station = self.opened()?;
+        let members = listed(&station.team().members().await?);
+        Ok(TeamRoster { team: station.team().name().to_owned(), members })
+    }
+
+    /// Messages to the lead that its model has not read.
+    ///
+    /// # Errors
+    /// When there is no team, or the board can't be reached.
+    pub async fn inbox(&self) -> Result<Vec<TeamMessage>, TeamError> {
+        let unread = self.opened()?.membership.inbox(100).await?;
+        Ok(unread.into_iter().map(message).collect())
+    }
+
+    /// The user's answer to a plan.
+    ///
+    /// # Errors
+    /// When no such plan waits, or the board can't be reached.
+    pub async fn answer_plan(
+        &self,
+        request: u64,
+        approve: bool,
+        words: &str,
+    ) -> Result<(), TeamError> {
+        let station = self.opened()?;
+        let id = i64::try_from(request).unwrap_or(i64::MAX);
+        if station.team().request(id).await?.kind != RequestKind::Plan {
+            return Err(format!("Request {id} is no plan").into());
+        }
+        Ok(station.membership.answer(id, approve, words).await?)
+    }
+
+    fn opened(&self) -> Result<Arc<Station>, TeamError> {
+        self.known()
+            .ok_or_else(|| "There is no team here yet: ask for teammates or tasks first".into())
+    }
+}
+
+/// The members as front ends have them, the lead first.
+fn listed(members: &[Member]) -> Vec<TeamMember> {
+    let mut all: Vec<TeamMember> = members.iter().map(member).collect();
+    all.sort_by_key(|one| one.name != LEAD);
+    all
+}

@@ -1,0 +1,25 @@
+//! The turns of the lead's session, and why it was woken.
+
+use std::collections::BTreeSet;
+
+/// The turns of the lead's session.
+#[derive(Debug, Default)]
+pub(crate) struct LeadTurns {
+    pub(crate) runs: bool,
+    /// Turns that it has begun by itself.
+    pub(crate) own: BTreeSet<u64>,
+    /// How many of these there were since the user asked for something.
+    pub(crate) wakes: u32,
+    /// Messages for which it was woken.
+    pub(crate) woken_by: BTreeSet<i64>,
+    /// True while the board has it that one runs.
+    pub(crate) told: bool,
+    /// True once it was told that all tasks have ended.
+    pub(crate) knows_end: bool,
+}
+
+impl LeadTurns {
+    pub(crate) const fn is_running(&self) -> bool {
+        self.runs
+    }
+}

@@ -1,0 +1,389 @@
+//! The life of a teammate or worker: it works until its turn ends, waits for something to do, and leaves when there was
+//! nothing for too long.
+//!
+//! Its session is driven as by a front end: prompts in, events out. What its tools have asked for that a running turn
+//! can't have (its task completed, another begun) is done here, between two turns.
+
+use crate::error::TeamError;
+use crate::handover::{complete, give_back, hand_over, start_of};
+use crate::idle::{Circumstances, NextDeed, next};
+use crate::session_host::LeadSession;
+use crate::station::{Station, TaskStep};
+use crate::turns::Turns;
+use crate::words;
+use ropewalk_agent::Session;
+use ropewalk_board::{
+    BoardError, LEAD, MemberState, MemberWatch, RequestKind, RequestState, ReturnReason, Task,
+};
+use ropewalk_protocol::{Mode, Op, Prompt, StopReason};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::watch;
+
+/// See the module.
+pub(crate) struct Teammate {
+    station: Arc<Station>,
+    session: Session,
+    lead: LeadSession,
+    turns: watch::Receiver<Turns>,
+    signals: MemberWatch,
+    /// Turns that have worked on its task.
+    tries: u32,
+    /// True once the user has stopped it, until somebody writes.
+    is_held: bool,
+    /// Words for its next prompt.
+    news: Vec<String>,
+}
+
+/// Reason for which a member has left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Departure {
+    /// There was nothing to do for long enough.
+    Idle,
+    /// It was asked to, or stopped.
+    Shutdown,
+    /// The team's budget is used up.
+    Budget,
+    /// Its name belongs to another start by now.
+    Superseded,
+    /// Its session has ended.
+    Ended,
+}
+
+impl Departure {
+    fn in_words(self) -> &'static str {
+        match self {
+            Self::Idle => "there was nothing to do",
+            Self::Shutdown => "it was asked to",
+            Self::Budget => "the team's budget is used up",
+            Self::Superseded => "its name was taken anew",
+            Self::Ended => "its session has ended",
+        }
+    }
+}
+
+/// A turn's work.
+enum TurnWork {
+    /// Words for a member without a task.
+    Words(String),
+    /// A task that it has claimed.
+    Begin(Box<Task>),
+    /// The task that it has.
+    Resume(Box<Task>),
+    /// A turn that somebody else has begun.
+    Running,
+}
+
+impl Teammate {
+    pub(crate) fn new(
+        station: Arc<Station>,
+        session: Session,
+        lead: LeadSession,
+        turns: watch::Receiver<Turns>,
+    ) -> Self {
+        let signals = station.membership.watch();
+        let news = Vec::new();
+        Self { station, session, lead, turns, signals, tries: 0, is_held: false, news }
+    }
+
+    /// Works and waits until it leaves. `first`: what it does first, for one that is new.
+    pub(crate) async fn live(mut self, first: Option<String>) -> Departure {
+        let mut work = first.map(TurnWork::Words);
+        let departure = loop {
+            if let Some(now) = work.take()
+                && let Err(departure) = self.work(now).await
+            {
+                break departure;
+            }
+            match self.wait().await {
+                Ok(next) => work = Some(next),
+                Err(departure) => break departure,
+            }
+        };
+        self.leave(departure).await;
+        departure
+    }
+
+    /// One turn, and what comes after it.
+    async fn work(&mut self, work: TurnWork) -> Result<(), Departure> {
+        let text = match &work {
+            TurnWork::Running => None,
+            TurnWork::Words(text) => {
+                self.start(None).await;
+                Some(text.clone())
+            }
+            TurnWork::Begin(task) => {
+                self.station.set_task(Some((**task).clone()));
+                self.tries = 0;
+                if !self.start(Some(task)).await {
+                    return Ok(());
+                }
+                Some(words::claimed(task))
+            }
+            TurnWork::Resume(task) => Some(words::unfinished(task)),
+        };
+        if let Err(error) = self.station.membership.set_state(MemberState::Working).await {
+            tracing::info!(%error, "a state was not told");
+        }
+        if let Some(text) = text {
+            self.news.push(text);
+            let turn =
+                self.session.prompt(Prompt::new(std::mem::take(&mut self.news).join("\n\n")));
+            self.end_of(turn).await?;
+        }
+        self.end_of(0).await?;
+        self.settle().await
+    }
+
+    /// Lays out the files that work starts from. False if that is not to be had, and the task was returned.
+    async fn start(&mut self, task: Option<&Task>) -> bool {
+        let number = task.map(|task| task.number);
+        let start = match start_of(&self.station, self.lead.get(), number).await {
+            Ok(start) => {
+                let started = self.session.start_task(start).await;
+                started.map_err(|refusal| TeamError::from(refusal.to_string()))
+            }
+            Err(error) => Err(error),
+        };
+        let Err(error) = start else { return true };
+        tracing::info!(%error, ?number, "the files of a task could not be laid out");
+        if task.is_some() {
+            let reason = format!("what it builds on could not be laid out: {error}");
+            give_back(&self.station, &ReturnReason::Failed(reason)).await;
+        }
+        false
+    }
+
+    /// Waits until a turn has ended and none runs. Stopped meanwhile, the turn is interrupted.
+    async fn end_of(&mut self, turn: u64) -> Result<(), Departure> {
+        let mut is_stopped = false;
+        loop {
+            let ended = self.turns.wait_for(|turns| turns.ended >= turn && !turns.runs);
+            tokio::select! {
+                ended = ended => return ended.map(drop).map_err(|_| Departure::Ended),
+                () = self.station.stopped(), if !is_stopped => {
+                    self.session.send(Op::Interrupt(None));
+                    is_stopped = true;
+                }
+            }
+        }
+    }
+
+    /// Does the work of a turn's end: its task completed, kept or returned, changes handed over,
+    /// requests answered.
+    async fn settle(&mut self) -> Result<(), Departure> {
+        let end = self.turns.borrow().end.clone();
+        let (reason, words) = end.unwrap_or((StopReason::EndTurn, None));
+        if let Err(error) = self.station.spend(self.session.spent()).await {
+            tracing::info!(%error, "spending was not told");
+        }
+        self.agree_to_leave().await;
+        let step = self.station.take_step();
+        match (self.station.task(), &step) {
+            (Some(task), Some(TaskStep::Complete(summary))) => {
+                let (station, session) = (&self.station, &self.session);
+                self.news.extend(complete(station, session, &task, summary).await);
+            }
+            (Some(_), _) => self.keep_or_return(reason, words).await,
+            (None, _) => {
+                self.news.extend(hand_over(&self.station, &self.session).await);
+                self.tell_failure(reason, words).await;
+            }
+        }
+        if self.station.leaves() {
+            give_back(&self.station, &ReturnReason::Leaving).await;
+            let is_budget = reason == StopReason::Budget;
+            return Err(if is_budget { Departure::Budget } else { Departure::Shutdown });
+        }
+        match step {
+            Some(TaskStep::Begin(task)) => Box::pin(self.work(TurnWork::Begin(task))).await,
+            _ => Ok(()),
+        }
+    }
+
+    /// Tells the lead of a turn without a task that could not go on.
+    async fn tell_failure(&self, reason: StopReason, words: Option<String>) {
+        if !matches!(reason, StopReason::Error | StopReason::Refusal) {
+            return;
+        }
+        let words = words.unwrap_or_else(|| reason.in_words().to_owned());
+        let told = self.station.membership.send(LEAD, "turn_failed", &words).await;
+        if let Err(error) = told {
+            tracing::info!(%error, "a failure was not told");
+        }
+    }
+
+    /// A task that its turn has not completed.
+    async fn keep_or_return(&mut self, reason: StopReason, words: Option<String>) {
+        self.tries += 1;
+        match reason {
+            StopReason::EndTurn | StopReason::MaxSteps | StopReason::MaxTokens => {}
+            StopReason::Interrupted => {
+                self.is_held = true;
+                give_back(&self.station, &ReturnReason::Leaving).await;
+            }
+            StopReason::Budget => {
+                self.station.leave();
+                give_back(&self.station, &ReturnReason::Leaving).await;
+            }
+            StopReason::Error | StopReason::Refusal => {
+                let words = words.unwrap_or_else(|| reason.in_words().to_owned());
+                give_back(&self.station, &ReturnReason::Failed(words)).await;
+            }
+        }
+    }
+
+    /// Approves the requests to shut down that its model has left unanswered.
+    async fn agree_to_leave(&self) {
+        let Ok(requests) = self.station.team().open_requests(self.station.name()).await else {
+            return;
+        };
+        for request in requests.iter().filter(|one| one.kind == RequestKind::Shutdown) {
+            if self.station.membership.answer(request.id, true, "").await.is_ok() {
+                self.station.leave();
+            }
+        }
+    }
+
+    /// Waits for something to do. Time stands still while the board can't be reached or a plan waits.
+    async fn wait(&mut self) -> Result<TurnWork, Departure> {
+        if let Err(error) = self.station.membership.set_state(MemberState::Idle).await {
+            tracing::info!(%error, "a state was not told");
+        }
+        let clock = self.station.clock.clone();
+        let mut waited = Duration::ZERO;
+        loop {
+            if self.turns.borrow().runs {
+                return Ok(TurnWork::Running);
+            }
+            let before = clock.now();
+            let counts = match self.look(waited).await {
+                Ok((now, held)) => match self.go_on(next(&now), held).await? {
+                    Some(work) => return Ok(work),
+                    None => !now.waits_for_plan,
+                },
+                Err(BoardError::Superseded(_)) => return Err(Departure::Superseded),
+                Err(error) => {
+                    tracing::info!(%error, "the board could not be looked at");
+                    false
+                }
+            };
+            tokio::select! {
+                () = self.signals.changed() => {}
+                () = clock.sleep(self.station.options.poll) => {}
+                changed = self.turns.changed() => changed.map_err(|_| Departure::Ended)?,
+                () = self.station.stopped() => return Err(Departure::Shutdown),
+            }
+            if counts {
+                waited += clock.now().saturating_sub(before);
+            }
+        }
+    }
+
+    /// The circumstances as the board has them, and the task that is its own.
+    async fn look(
+        &mut self,
+        waited: Duration,
+    ) -> Result<(Circumstances, Option<Task>), BoardError> {
+        let (station, team) = (&self.station, self.station.team());
+        let requests = team.open_requests(station.name()).await?;
+        let shutdown = requests.iter().find(|one| one.kind == RequestKind::Shutdown);
+        let given = station.given();
+        let limit = i64::try_from(given.len()).unwrap_or(i64::MAX).saturating_add(1);
+        let unread = station.membership.inbox(limit).await?;
+        // After the messages: an answer that is among them is known here, too.
+        let waits_for_plan = self.waits_for_plan().await?;
+        let held = station.membership.held().await?.into_iter().next();
+        let now = Circumstances {
+            shutdown: shutdown.map(|request| request.id),
+            has_mail: !self.news.is_empty() || unread.iter().any(|m| !given.contains(&m.number)),
+            has_task: held.is_some(),
+            tries: self.tries,
+            waits_for_plan,
+            is_held: self.is_held,
+            waited,
+            patience: station.options.idle,
+        };
+        Ok((now, held))
+    }
+
+    /// True while its plan waits. Once it is approved, changes can be made.
+    async fn waits_for_plan(&self) -> Result<bool, BoardError> {
+        let Some(id) = self.station.plan() else { return Ok(false) };
+        let state = self.station.team().request(id).await?.state;
+        if state == RequestState::Open {
+            return Ok(true);
+        }
+        if state == RequestState::Approved {
+            self.session.send(Op::Mode(Mode::Review));
+        }
+        self.station.set_plan(None);
+        Ok(false)
+    }
+
+    /// Does what comes next; gives the work that it leads to.
+    async fn go_on(
+        &mut self,
+        next: NextDeed,
+        held: Option<Task>,
+    ) -> Result<Option<TurnWork>, Departure> {
+        match next {
+            NextDeed::ShutDown(request) => {
+                let answered = self.station.membership.answer(request, true, "").await;
+                if let Err(error) = answered {
+                    tracing::info!(%error, "a request to shut down was not answered");
+                    return Ok(None);
+                }
+                self.station.set_task(held);
+                give_back(&self.station, &ReturnReason::Leaving).await;
+                Err(Departure::Shutdown)
+            }
+            NextDeed::Read => {
+                self.is_held = false;
+                Ok(Some(match held.filter(|task| self.works_on(task)) {
+                    Some(task) => TurnWork::Resume(Box::new(task)),
+                    None => TurnWork::Words("Messages have come for you.".to_owned()),
+                }))
+            }
+            NextDeed::Resume => Ok(held.map(|task| match self.works_on(&task) {
+                true => TurnWork::Resume(Box::new(task)),
+                false => TurnWork::Begin(Box::new(task)),
+            })),
+            NextDeed::GiveBack => {
+                let words = "its turns have ended without completing it".to_owned();
+                self.station.set_task(held);
+                give_back(&self.station, &ReturnReason::Failed(words)).await;
+                self.tries = 0;
+                Ok(None)
+            }
+            NextDeed::Claim => match self.station.membership.claim().await {
+                Ok(task) => Ok(task.map(|task| TurnWork::Begin(Box::new(task)))),
+                Err(BoardError::Superseded(_)) => Err(Departure::Superseded),
+                Err(error) => {
+                    tracing::info!(%error, "no task could be claimed");
+                    Ok(None)
+                }
+            },
+            NextDeed::Wait => Ok(None),
+            NextDeed::Leave => Err(Departure::Idle),
+        }
+    }
+
+    /// True if the fork has the work on this task so far.
+    fn works_on(&self, task: &Task) -> bool {
+        self.station.claim_of(task.number) == Some(task.claim())
+    }
+
+    async fn leave(&self, departure: Departure) {
+        if matches!(departure, Departure::Superseded | Departure::Ended) {
+            return;
+        }
+        let (station, name) = (&self.station, self.station.name());
+        let words = format!("{name} has shut down: {}.", departure.in_words());
+        let told = station.membership.send(LEAD, "left", &words).await;
+        let left = station.membership.set_state(MemberState::Shutdown).await;
+        for error in [told.map(drop), left].into_iter().filter_map(Result::err) {
+            tracing::info!(%error, "a departure was not told");
+        }
+    }
+}

@@ -1,0 +1,30 @@
+//! The turns of a member's session, as its events tell of them.
+
+use ropewalk_protocol::{Event, SessionEvent, StopReason};
+use tokio::sync::watch;
+
+/// The turns so far.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Turns {
+    /// True while one runs.
+    pub(crate) runs: bool,
+    /// The number of the last that has ended; 0 for none.
+    pub(crate) ended: u64,
+    /// How that ended, and words about it.
+    pub(crate) end: Option<(StopReason, Option<String>)>,
+}
+
+/// Notes what an event says of turns. Those of subagents are none.
+pub(crate) fn note(turns: &watch::Sender<Turns>, told: &SessionEvent) {
+    if told.thread.is_some() {
+        return;
+    }
+    match &told.event {
+        Event::TurnStarted { .. } => turns.send_modify(|turns| turns.runs = true),
+        Event::TurnEnded { turn, stop_reason, message } => turns.send_modify(|turns| {
+            let end = Some((*stop_reason, message.clone()));
+            (turns.runs, turns.ended, turns.end) = (false, *turn, end);
+        }),
+        _ => {}
+    }
+}
