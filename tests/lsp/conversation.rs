@@ -25,9 +25,9 @@ pub(crate) fn opened(stage: &Stage, profile: Profile) -> FakeEditor {
     editor
 }
 
-/// The editor was asked to show the conversation.
+/// The editor was asked once more to show the conversation.
 pub(crate) fn is_shown(editor: &FakeEditor) {
-    editor.wait_for("the page", |seen| seen.take("window/showDocument").into_iter().next());
+    editor.wait_for("the page", |seen| seen.take_next("window/showDocument"));
 }
 
 /// Types at the end of the conversation.

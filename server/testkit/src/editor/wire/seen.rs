@@ -1,17 +1,17 @@
-//! What the editor has seen of its server, and the answers it gives at once.
+//! Messages that the editor has seen of its server, and the answers it gives at once.
 //!
 //! Everything the server sends is kept, by kind, and marked as claimed when a test reads it. What is asked of
 //! the user waits in `dialogs`. No thread and no pipe is here.
 
 use super::frames;
-use crate::editor::client::{Client, Handling, Request, RequestId};
+use crate::editor::client::{Client, Handling, RequestId, ServerRequest};
 use crate::editor::profile::{Flush, Profile};
-use crate::planted::{self, Watch};
+use crate::planted::{self, KeyWatch};
 use serde_json::{Value, json};
 use std::collections::{HashMap, HashSet};
 use std::sync::mpsc;
 
-/// What kind of thing the server sent.
+/// Kind of message from the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
     /// `$/progress`.
@@ -28,7 +28,8 @@ pub enum Kind {
     Dialog,
     /// `workspace/applyEdit`: handled by the client's habits, and never left over.
     Edit,
-    /// What an editor or its plugin answers by itself: refreshes, capabilities, settings, saves.
+    /// Requests that an editor or its plugin answers by itself: refreshes, capabilities, settings,
+    /// saves.
     Technical,
     /// Anything else.
     Other,
@@ -46,23 +47,25 @@ pub struct RpcError {
 
 /// A part of a turn's progress.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Progress {
+pub struct ProgressReport {
     /// Whose.
     pub token: String,
     /// `begin`, `report` or `end`.
     pub kind: String,
-    /// What it says, empty if nothing.
+    /// Its title, where it begins; else empty.
+    pub title: String,
+    /// Words of the report, empty if there are none.
     pub message: String,
 }
 
 /// A message shown to the user or logged.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Message {
+pub struct ShownMessage {
     /// 1 error, 2 warning, 3 info, 4 log.
     pub level: u64,
     /// Its words.
     pub text: String,
-    /// Whether it only went to the log.
+    /// True if it only went to the log.
     pub logged: bool,
 }
 
@@ -81,7 +84,7 @@ pub struct Dialog {
 pub struct TurnEnd {
     /// The stop reason, as the server says it.
     pub stop_reason: String,
-    /// What the server says of it; clients without events get that as a message instead.
+    /// Words of the server on the end; clients without events get them as a message instead.
     pub message: Option<String>,
 }
 
@@ -95,18 +98,18 @@ struct Received {
 
 /// See the module.
 #[derive(Debug)]
-pub struct Seen {
+pub struct EditorMemory {
     pub(super) client: Client,
     pub(super) to_server: Option<mpsc::Sender<Vec<u8>>>,
     pub(super) log: Vec<String>,
     pub(super) faults: Vec<String>,
     /// How edits are handled; None lets them wait.
     pub(super) handling: Option<Handling>,
-    /// Whether an edit of the server's ends the pause in typing that a debounce waits for.
+    /// True if an edit of the server's ends the pause in typing that a debounce waits for.
     pub(super) settles: bool,
     pub(super) ended: bool,
     pub(super) plugin_diagnostics: Value,
-    /// What this client's plugin answers to other requests of ours, by their methods.
+    /// Answers of this client's plugin to other requests of ours, by their methods.
     pub(super) plugin_answers: HashMap<String, Value>,
     pub(super) settings: Value,
     answers: HashMap<u64, Result<Value, RpcError>>,
@@ -117,16 +120,16 @@ pub struct Seen {
     ignored: HashSet<Kind>,
     ends_taken: usize,
     next_id: u64,
-    /// What streams of words have said, searched for keys where their pieces meet.
-    streams: HashMap<String, Watch>,
-    /// What of a planted key the server has shown: nothing goes on after that.
+    /// Ends of streams of words, searched for keys where their pieces meet.
+    streams: HashMap<String, KeyWatch>,
+    /// Sentence on the first planted key that the server has shown: nothing goes on after that.
     pub(super) leak: Option<String>,
 }
 
 /// How much of a message the log keeps.
 const LOGGED: usize = 600;
 
-impl Seen {
+impl EditorMemory {
     pub(super) fn new(profile: Profile, to_server: mpsc::Sender<Vec<u8>>) -> Self {
         Self {
             client: Client::new(profile),
@@ -163,20 +166,32 @@ impl Seen {
     }
 
     /// All progress so far, which is claimed.
-    pub fn progress(&mut self) -> Vec<Progress> {
+    pub fn progress(&mut self) -> Vec<ProgressReport> {
         self.claim(Kind::Progress, |params| {
             let value = params.get("value")?;
             let text = |key: &str| value.get(key).and_then(Value::as_str).unwrap_or_default();
-            Some(Progress {
+            Some(ProgressReport {
                 token: token_of(params),
                 kind: text("kind").to_owned(),
+                title: text("title").to_owned(),
                 message: text("message").to_owned(),
             })
         })
     }
 
+    /// Progress so far of the session itself, without that of its teammates, which has their names as titles. All is
+    /// claimed.
+    pub fn own_progress(&mut self) -> Vec<ProgressReport> {
+        let mut all = self.progress();
+        let is_of_other = |it: &ProgressReport| it.kind == "begin" && it.title != "Ropewalk";
+        let others: HashSet<String> =
+            all.iter().filter(|it| is_of_other(it)).map(|it| it.token.clone()).collect();
+        all.retain(|it| !others.contains(&it.token));
+        all
+    }
+
     /// All messages so far, shown and logged, in order, which are claimed.
-    pub fn messages(&mut self) -> Vec<Message> {
+    pub fn messages(&mut self) -> Vec<ShownMessage> {
         let mut all = Vec::new();
         for received in &mut self.received {
             if !matches!(received.kind, Kind::Message | Kind::Log) {
@@ -184,7 +199,7 @@ impl Seen {
             }
             received.claimed = true;
             let text = received.params.get("message").and_then(Value::as_str).unwrap_or_default();
-            all.push(Message {
+            all.push(ShownMessage {
                 level: received.params.get("type").and_then(Value::as_u64).unwrap_or(0),
                 text: text.to_owned(),
                 logged: received.kind == Kind::Log,
@@ -223,7 +238,15 @@ impl Seen {
             .collect()
     }
 
-    /// The next end of a turn nobody has taken yet.
+    /// Params of the oldest message of one method that nobody has looked at yet, which is claimed.
+    pub fn take_next(&mut self, method: &str) -> Option<Value> {
+        let is_next = |received: &&mut Received| received.method == method && !received.claimed;
+        let received = self.received.iter_mut().find(is_next)?;
+        received.claimed = true;
+        Some(received.params.clone())
+    }
+
+    /// The next end of a turn of the session itself that nobody has taken yet.
     pub fn take_turn_end(&mut self) -> Option<TurnEnd> {
         let text = |value: &Value, key: &str| value.get(key)?.as_str().map(str::to_owned);
         let by_event = self.received.iter().any(|received| received.kind == Kind::Event);
@@ -231,13 +254,14 @@ impl Seen {
             let events = self.events().into_iter();
             events
                 .filter(|event| text(event, "type").as_deref() == Some("turn_ended"))
+                .filter(|event| text(event, "member").is_none())
                 .map(|event| TurnEnd {
                     stop_reason: text(&event, "stopReason").unwrap_or_default(),
                     message: text(&event, "message"),
                 })
                 .collect()
         } else {
-            let progress = self.progress().into_iter().filter(|progress| progress.kind == "end");
+            let progress = self.own_progress().into_iter().filter(|it| it.kind == "end");
             progress
                 .map(|progress| TurnEnd {
                     stop_reason: stop_reason(&progress.message).to_owned(),
@@ -272,7 +296,7 @@ impl Seen {
         self.ignored.extend(kinds);
     }
 
-    /// What no test has looked at, in words.
+    /// Messages that no test has looked at, in words.
     pub(super) fn left_over(&self) -> Vec<String> {
         let left = self.received.iter().filter(|received| {
             !received.claimed
@@ -425,7 +449,7 @@ impl Seen {
             "workspace/applyEdit" => {
                 match frames::file_ops(params) {
                     Ok(ops) => {
-                        let request = self.client.receive(Request::Apply(ops));
+                        let request = self.client.receive(ServerRequest::Apply(ops));
                         self.asked.insert(request, (id, true));
                         if let Some(how) = self.handling {
                             self.handle(how);
@@ -439,7 +463,7 @@ impl Seen {
                 return;
             }
             "workspace/semanticTokens/refresh" => {
-                let request = self.client.receive(Request::Barrier);
+                let request = self.client.receive(ServerRequest::Barrier);
                 self.asked.insert(request, (id, false));
                 self.client.handle(Handling::Usual);
                 self.pump();
@@ -521,7 +545,7 @@ impl Seen {
         }
     }
 
-    /// Whether the profile holds changes back.
+    /// True if the profile holds changes back.
     pub(super) fn debounced(&self) -> bool {
         self.client.profile.flush == Flush::Debounced
     }
@@ -535,7 +559,7 @@ fn stop_reason(words: &str) -> &str {
     known.map_or(first, |(_, reason)| reason)
 }
 
-/// What a user reads at the end of a turn, and the name it has elsewhere.
+/// Words that a user reads at the end of a turn, and the end's name elsewhere.
 const ENDS: &[(&str, &str)] = &[
     ("Done", "end_turn"),
     ("The answer was cut off", "max_tokens"),
