@@ -571,7 +571,7 @@ fn a_prompt_that_was_never_taken_up_is_told_of_once() {
         editor.ignore(QUIET);
         editor.execute("ropewalk.resume", Value::Null).unwrap();
         let message = editor.wait_for_message("goes on with “first”");
-        let lost = "before this was taken up, so ask again: “second of two lines”";
+        let lost = "before it had read this, so ask again: “second of two lines”";
         assert_eq!(message.text.contains(lost), told, "{}", message.text);
         assert_eq!(turn(&editor, words), "end_turn");
         editor.kill_server();

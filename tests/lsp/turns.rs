@@ -46,7 +46,8 @@ fn progress_tells_how_long_the_model_is_waited_for() {
             let progress = seen.progress();
             let reports = progress.iter().filter(|p| p.kind == "report");
             let told = reports.map(|p| p.message.clone()).collect::<Vec<_>>();
-            let begun = told.iter().filter(|told| *told == "waits for the model since 5 s").count();
+            let begun =
+                told.iter().filter(|told| *told == "waits for the model, 5 s so far").count();
             (begun >= least).then_some(told)
         })
     };

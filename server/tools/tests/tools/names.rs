@@ -13,10 +13,7 @@ fn a_deleted_file_is_gone_for_the_next_call_alone() {
     bench.say("write_file", json!({"path": "mine", "content": "x"}));
     for (path, expected) in [
         ("a", "Deleted a"),
-        (
-            "a",
-            "Error: There is no file a: a change of yours that is not published yet took it away",
-        ),
+        ("a", "Error: There is no file a: a pending change of yours deleted or moved it"),
         ("dir/b", "Deleted dir/b"),
         ("mine", "Deleted mine"),
         ("mine", "Error: There is no file mine"),
