@@ -39,7 +39,7 @@ fn answers_are_given_changed_listed_and_forgotten() {
     let folder = folder.to_str().unwrap();
     let trust = |args: &[&str]| world.run(&[&["trust"][..], args].concat());
     says(trust(&["--list"]), 0, "You have not answered about any folder yet.");
-    says(trust(&["--forget"]), 0, "Nothing was answered about");
+    says(trust(&["--forget"]), 0, "You have not answered about");
     says(trust(&["--yes"]), 0, "is trusted with that");
     says(trust(&["--list"]), 0, &format!("trusted  {folder}\n"));
     says(trust(&[]), 2, "You trust it with that now.");

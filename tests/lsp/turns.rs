@@ -54,7 +54,7 @@ fn progress_tells_how_long_the_model_is_waited_for() {
     waited(1);
     stage.agent.model.open_gate("late");
     let told = waited(2);
-    assert!(told.iter().all(|told| told.starts_with("waits for the model since ")), "{told:?}");
+    assert!(told.iter().all(|told| told.starts_with("waits for the model, ")), "{told:?}");
     stage.agent.model.open_gate("later still");
     assert_eq!(editor.wait_for_turn_end().stop_reason, "end_turn");
     stage.end(editor);
