@@ -143,7 +143,8 @@ fn what_is_configured_small_is_said_to_get_the_lean_set() {
     let ran = world.run(&args("provider.scripted.context=8192")).ended(0);
     assert!(ran.out.lines().any(|line| line == lean), "{ran:?}");
     let ran = world.run(&args("provider.scripted.lean=true")).ended(0);
-    let forced = "    lean set: `provider.scripted.lean` says so";
+    let forced =
+        "    four tools and a short system prompt are sent to it: `provider.scripted.lean` says so";
     assert!(ran.out.lines().any(|line| line == forced), "{ran:?}");
     let never = ["models", "-cprovider.scripted.context=8192", "-cprovider.scripted.lean=false"];
     assert!(!world.run(&never).ended(0).out.contains("four tools"));

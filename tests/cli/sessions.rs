@@ -187,7 +187,7 @@ fn what_was_not_taken_up_or_can_not_be_read_is_said() {
         ran.err.contains("It ended before it had read this: \"and \\u{1b}[2J tests\"."),
         "{ran:?}"
     );
-    assert!(ran.err.contains("A line of the journal can't be read and is left out"), "{ran:?}");
+    assert!(ran.err.contains("A line of the session can't be read and is left out"), "{ran:?}");
     assert!(!ran.err.contains('\u{1b}'));
 }
 

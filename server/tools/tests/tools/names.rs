@@ -200,5 +200,8 @@ fn a_name_can_be_used_again() {
     bench.say(tool, input);
     let (tool, input) = write("a");
     let said = bench.say(tool, input);
-    assert!(said.starts_with("Error: a was given another name by a change of yours"), "{said}");
+    assert!(
+        said.starts_with("Error: a was given another name by a pending change of yours"),
+        "{said}"
+    );
 }
