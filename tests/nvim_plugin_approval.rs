@@ -107,7 +107,7 @@ fn it_is_answered_in_every_way() {
     bench.wait_for_end(1);
     assert!(bench.path("session").exists());
     bench.run("Ropewalk allow");
-    bench.nvim.wait_for_screen("Nothing asks at the moment.");
+    bench.nvim.wait_for_screen("Nothing waits for your answer.");
     bench.end();
 }
 

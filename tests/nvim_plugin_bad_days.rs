@@ -41,7 +41,7 @@ fn a_program_of_another_version_is_said_to_be() {
     let bench = bench_of(Agent::new("review", []), true);
     bench.nvim.lua::<()>("package.loaded['ropewalk.version'] = '99.0.0'", json!([]));
     bench.open("a.txt");
-    bench.nvim.wait_for_screen("This plugin is of Ropewalk 99.0.0");
+    bench.nvim.wait_for_screen("This plugin is for Ropewalk 99.0.0");
     bench.end();
 }
 

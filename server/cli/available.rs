@@ -163,7 +163,10 @@ async fn local(http: &Http, config: &Config, name: &str, provider: &Provider) ->
             let is_known =
                 |chosen: &&ModelName| kind == ServerKind::LlamaCpp || is_there(&chosen.name);
             if let Some(chosen) = chosen.filter(|chosen| !is_known(chosen)) {
-                words.push_str(&format!("\n  it has no {}, which is configured", chosen.name));
+                words.push_str(&format!(
+                    "\n  it has no {}, which your configuration names",
+                    chosen.name
+                ));
             }
             return ProviderFinding { words, is_usable: true, is_local };
         }
@@ -181,7 +184,9 @@ fn start_of(provider: &str, base_url: &str, model: &str) -> Option<String> {
 fn set_in_words(provider: &str, lean: Option<bool>, context: Option<u32>) -> Option<String> {
     let is_small = context.is_some_and(|tokens| tokens < ENOUGH_CONTEXT);
     match (lean, is_small) {
-        (Some(true), _) => Some(format!("\n    lean set: `provider.{provider}.lean` says so")),
+        (Some(true), _) => Some(format!(
+            "\n    four tools and a short system prompt are sent to it: `provider.{provider}.lean` says so"
+        )),
         (None, true) => Some(format!(
             "\n    below {ENOUGH_CONTEXT}: four tools and a short system prompt are sent to it"
         )),
@@ -205,7 +210,7 @@ fn mend(
         (Some(_), _) => Some(format!("too small; for more: {}", more(is_own))),
         (None, Some(_)) => None,
         (None, None) if kind == ServerKind::Ollama => Some(format!(
-            "its context is told when it is loaded, and may be 4096, which is too small; for more: {}, and set \
+            "its context is known only once it is loaded, and may be 4096, which is too small; for more: {}, and set \
              `provider.{provider}.context = 32768`",
             more(false)
         )),

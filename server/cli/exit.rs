@@ -35,8 +35,8 @@ const EXITS: &[(CliExit, u8, &str)] = &[
     (CliExit::Done, 0, "done"),
     (CliExit::Error, 1, "error: it could not go on, and says why"),
     (CliExit::Usage, 2, "the command line is wrong"),
-    (CliExit::MaxTokens, 3, "the answer was cut at the bound for output tokens"),
-    (CliExit::MaxSteps, 4, "stopped at the bound for steps"),
+    (CliExit::MaxTokens, 3, "the answer was cut at the limit of output tokens"),
+    (CliExit::MaxSteps, 4, "stopped at the limit of steps"),
     (CliExit::Refusal, 5, "the model declined"),
     (
         CliExit::Proposed,

@@ -16,7 +16,7 @@ pub(crate) fn in_words<T>(work: impl FnOnce() -> anyhow::Result<T>) -> anyhow::R
     outcome.unwrap_or_else(|panic| {
         let words = panic.downcast_ref::<String>().map(String::as_str);
         let words = words.or_else(|| panic.downcast_ref::<&str>().copied());
-        Err(anyhow::Error::msg(words.unwrap_or("it broke down inside").to_owned()))
+        Err(anyhow::Error::msg(words.unwrap_or("something inside Ropewalk failed").to_owned()))
     })
 }
 

@@ -68,7 +68,7 @@ fn why_not_asked(server: &ServerConfig) -> Option<String> {
     let level = server.wanted_thinking().filter(|_| !server.asks_to_think())?.as_str();
     let (provider, model) = (&server.provider, &server.model);
     Some(format!(
-        "{provider}/{model} is not asked to think (`thinking = \"{level}\"`): its server is not known to take a word for that from it; it thinks as it does by itself"
+        "{provider}/{model} is not asked to think, although `thinking = \"{level}\"` says so: its server is not known to take such a request, so it thinks as much as it does by itself"
     ))
 }
 

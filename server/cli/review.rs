@@ -339,7 +339,7 @@ fn names(files: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
     let mut out = Vec::new();
     for file in files {
         let file = std::path::absolute(file)
-            .with_context(|| format!("{} is no name of a file", file.display()))?;
+            .with_context(|| format!("{} is not the name of a file", file.display()))?;
         out.extend(file.canonicalize());
         let existing = file.ancestors().skip(1).find_map(|above| {
             let rest = file.strip_prefix(above).ok()?;

@@ -41,7 +41,7 @@ pub(crate) struct RunArgs {
     /// Print one event a line, as JSON.
     #[arg(long)]
     json: bool,
-    /// When changes are written: `auto` at once, `review` when you accept them, `plan` none are made.
+    /// When changes are written: `auto` at once, `review` when you accept them, `plan` never.
     #[arg(long, value_parser = ["auto", "review", "plan"])]
     mode: Option<String>,
     /// The model.

@@ -50,26 +50,26 @@ struct ListArgs {
 enum Action {
     /// Print a session as Markdown.
     Show {
-        /// Which.
+        /// Its number in the list, or the start of its id.
         id: String,
     },
     /// Write a session as Markdown into a new file, for its owner alone.
     Export {
-        /// Which.
+        /// Its number in the list, or the start of its id.
         id: String,
         /// The file, which must not exist.
         file: PathBuf,
     },
     /// Give a session a name.
     Rename {
-        /// Which.
+        /// Its number in the list, or the start of its id.
         id: String,
-        /// Its name.
+        /// Its new name.
         title: String,
     },
     /// Delete a session, with the whole outputs of its calls.
     Delete {
-        /// Which.
+        /// Its number in the list, or the start of its id.
         id: String,
         /// Delete it also if changes of it wait to be accepted or saved.
         #[arg(long)]
@@ -110,7 +110,7 @@ fn id(text: &str) -> Result<&str, UsageError> {
     }
     let start: String = text.chars().take(LONGEST_ID).collect();
     Err(UsageError(format!(
-        "{start:?} is no id of a session: `ropewalk sessions --all` lists them."
+        "{start:?} is not the id of a session: `ropewalk sessions --all` lists them."
     )))
 }
 
@@ -217,8 +217,8 @@ pub(crate) fn unreadable_in_words(files: &[PathBuf]) -> String {
     let shown: Vec<String> = files.iter().take(3).map(|file| file.display().to_string()).collect();
     let more = if files.len() > 3 { ", …" } else { "" };
     let count = match files.len() {
-        1 => "1 file is no journal that can be read".to_owned(),
-        count => format!("{count} files are no journals that can be read"),
+        1 => "1 file can't be read as a session".to_owned(),
+        count => format!("{count} files can't be read as sessions"),
     };
     format!("{count}: {}{more}", shown.join(", "))
 }

@@ -53,7 +53,7 @@ pub(crate) fn folders(named: Vec<PathBuf>) -> anyhow::Result<Vec<PathBuf>> {
         match root.metadata() {
             Ok(found) if found.is_dir() => {}
             Ok(_) => {
-                anyhow::bail!(UsageError(format!("{shown} is no folder: give --root a folder.")))
+                anyhow::bail!(UsageError(format!("{shown} is not a folder: give --root a folder.")))
             }
             Err(error) => {
                 anyhow::bail!(UsageError(format!("--root {shown} can't be worked in: {error}.")))

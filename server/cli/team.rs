@@ -42,7 +42,7 @@ enum About {
     Add {
         /// The task in one line.
         subject: String,
-        /// All that who does it must know.
+        /// All that whoever does it must know.
         #[arg(long, value_name = "TEXT", default_value = "")]
         description: String,
         /// The role that must do it.

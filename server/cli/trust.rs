@@ -21,7 +21,7 @@ pub(crate) struct TrustArgs {
     /// Trust it with what it asks for now.
     #[arg(long, group = "answer")]
     yes: bool,
-    /// Don't, and don't ask again until it asks for something else.
+    /// Don't trust it, and don't ask again until it asks for something else.
     #[arg(long, group = "answer")]
     never: bool,
     /// Forget what was answered, so that it is asked again.
@@ -48,8 +48,8 @@ pub(crate) fn trust(args: TrustArgs, flags: Vec<String>) -> anyhow::Result<CliEx
     if args.forget {
         let forgotten = trust::forget(&RealEnvironment, &folder).context("nothing is forgotten")?;
         say(&match forgotten {
-            0 => format!("Nothing was answered about {shown}."),
-            _ => format!("What was answered about {shown} is forgotten."),
+            0 => format!("You have not answered about {shown}."),
+            _ => format!("Your answer about {shown} is forgotten."),
         });
         return Ok(CliExit::Done);
     }
@@ -114,7 +114,7 @@ fn folder(named: Option<PathBuf>) -> anyhow::Result<PathBuf> {
     let found = std::fs::canonicalize(&named)
         .map_err(|error| UsageError(format!("{shown} can't be looked into: {error}.")))?;
     if !found.is_dir() {
-        bail!(UsageError(format!("{shown} is no folder.")));
+        bail!(UsageError(format!("{shown} is not a folder.")));
     }
     Ok(found)
 }
@@ -138,7 +138,7 @@ fn asked(folder: &Path, flags: Vec<String>) -> Option<TrustQuestion> {
 
 fn list(store: &Store) {
     if store.list().is_empty() {
-        return say("No folder was answered about yet.");
+        return say("You have not answered about any folder yet.");
     }
     let lines: String = store
         .list()

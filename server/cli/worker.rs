@@ -81,7 +81,7 @@ async fn work(host: Arc<Host>, join: JoinTeam) -> anyhow::Result<Departure> {
     let mut signals = Signals::listen()?;
     tokio::spawn(async move {
         signals.next().await;
-        say("It returns its task and leaves; once more ends at once.");
+        say("It gives its task back and leaves; once more ends it at once.");
         stop();
         signals.next().await;
         std::process::exit(CliExit::Interrupted.code().into());

@@ -218,9 +218,9 @@ fn what_is_kept_and_what_waits() {
     found(&ran, "note", "state", "is open to others, and sessions are in it");
     found(&ran, "ok", "sessions", "1 session, ");
     found(&ran, "ok", "sessions", "1 with changes that wait for you: abc");
-    found(&ran, "note", "sessions", "1 file is no journal that can be read: ");
+    found(&ran, "note", "sessions", "1 file can't be read as a session: ");
     found(&ran, "note", "rules", "bash(");
-    found(&ran, "ok", "rules", "those for always are in ");
+    found(&ran, "ok", "rules", "those that always hold are in ");
     found(&ran, "note", "trust", "asks to run without asking what fits `bash(make *)`");
     std::fs::set_permissions(&state, PermissionsExt::from_mode(0o700)).unwrap();
     found(&world.run(&["doctor"]).ended(1), "ok", "state", "can be written");

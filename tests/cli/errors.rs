@@ -92,7 +92,7 @@ fn a_wrong_command_line_says_what_to_do_and_sends_nothing() {
     world.write("file", "");
     let cases: [(&[&str], &str); 12] = [
         (&["run", "--mode", "atuo", "x"], "[possible values: auto, review, plan]"),
-        (&["run", "--allow", "bash(", "x"], "is no rule: write tool or tool(pattern)"),
+        (&["run", "--allow", "bash(", "x"], "is not a rule: write tool or tool(pattern)"),
         (&["run", "-c", "limits.stpes=3", "x"], "did you mean `limits.steps`?"),
         (&["run", "-c", "limits.steps=0", "x"], "`limits.steps` in -c"),
         (&["run", "-c", "mode", "x"], "`-c` takes `key=value`"),
@@ -102,7 +102,7 @@ fn a_wrong_command_line_says_what_to_do_and_sends_nothing() {
         ),
         (&["run", "--model", "nobody/x", "x"], "names the provider `nobody`"),
         (&["run", "--root", "nowhere", "x"], "--root nowhere can't be worked in"),
-        (&["run", "--root", "file", "x"], "file is no folder"),
+        (&["run", "--root", "file", "x"], "file is not a folder"),
         (&["run", " "], "The request is empty"),
         (&["run", "--log", "/nowhere/at/all", "x"], "The log /nowhere/at/all can't be opened"),
         (&["walk"], "unrecognized subcommand"),

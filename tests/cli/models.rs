@@ -89,7 +89,7 @@ fn servers_on_this_machine_are_found_and_what_is_wrong_is_said() {
         "    below 16384: four tools and a short system prompt are sent to it",
         "    too small; for more: start Ollama with `OLLAMA_CONTEXT_LENGTH=32768 ollama serve`",
         "  ollama/gemma3",
-        "    its context is told when it is loaded, and may be 4096, which is too small; for more: start Ollama with `OLLAMA_CONTEXT_LENGTH=32768 ollama serve`, and set `provider.ollama.context = 32768`",
+        "    its context is known only once it is loaded, and may be 4096, which is too small; for more: start Ollama with `OLLAMA_CONTEXT_LENGTH=32768 ollama serve`, and set `provider.ollama.context = 32768`",
         "  ollama/own, context 2048",
         "    too small; for more: its own `num_ctx` says so: write the two lines `FROM own` and `PARAMETER num_ctx 32768` into a file Modelfile, run `ollama create NAME -f Modelfile`, and use the model NAME",
         "  ollama/big, context 65536",
@@ -143,7 +143,8 @@ fn what_is_configured_small_is_said_to_get_the_lean_set() {
     let ran = world.run(&args("provider.scripted.context=8192")).ended(0);
     assert!(ran.out.lines().any(|line| line == lean), "{ran:?}");
     let ran = world.run(&args("provider.scripted.lean=true")).ended(0);
-    let forced = "    lean set: `provider.scripted.lean` says so";
+    let forced =
+        "    four tools and a short system prompt are sent to it: `provider.scripted.lean` says so";
     assert!(ran.out.lines().any(|line| line == forced), "{ran:?}");
     let never = ["models", "-cprovider.scripted.context=8192", "-cprovider.scripted.lean=false"];
     assert!(!world.run(&never).ended(0).out.contains("four tools"));

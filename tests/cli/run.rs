@@ -221,7 +221,7 @@ fn each_stop_reason_has_its_exit_code() {
     let look = || reply().call("read_file", json!({"path": "a"}));
     let half = || reply().text("Half").stop(ModelStop::MaxTokens);
     let cases: [(Vec<ScriptedReply>, i32, &str); 4] = [
-        (vec![half(), half(), half(), half()], 3, "bound for output tokens"),
+        (vec![half(), half(), half(), half()], 3, "limit of output tokens"),
         (vec![look(), look(), look(), look()], 4, "Stopped after 4 steps"),
         (vec![reply().text("No.").stop(ModelStop::Refusal)], 5, "declined"),
         (vec![reply().text("Yes.")], 0, "tokens in"),

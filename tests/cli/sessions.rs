@@ -184,10 +184,10 @@ fn what_was_not_taken_up_or_can_not_be_read_is_said() {
     journal(&world, "abc", &root(&world), days_ago(1), "hello", 0, &more);
     let ran = world.run(&["run", "--session", "a", "go"]).ended(0);
     assert!(
-        ran.err.contains("It had not taken up when it ended: \"and \\u{1b}[2J tests\"."),
+        ran.err.contains("It ended before it had read this: \"and \\u{1b}[2J tests\"."),
         "{ran:?}"
     );
-    assert!(ran.err.contains("A line of the journal can't be read and is left out"), "{ran:?}");
+    assert!(ran.err.contains("A line of the session can't be read and is left out"), "{ran:?}");
     assert!(!ran.err.contains('\u{1b}'));
 }
 
@@ -214,10 +214,10 @@ fn a_run_that_can_not_go_on_says_why_and_sends_nothing() {
         (&["--session", "ab"], 1, "ab could be any of 2 sessions (abc-1, abd-1): give more of it."),
         (&["--session", "evil"], 1, "it says that it is of another session"),
         (&["--session", "other"], 1, "Session other works in /else/where, not in "),
-        (&["--session", ""], 2, "\"\" is no id of a session"),
-        (&["--session", "../x"], 2, "\"../x\" is no id of a session"),
-        (&["--session", "\u{1b}[2J"], 2, "\"\\u{1b}[2J\" is no id of a session"),
-        (&["--session", &huge], 2, "aaa\" is no id of a session"),
+        (&["--session", ""], 2, "\"\" is not the id of a session"),
+        (&["--session", "../x"], 2, "\"../x\" is not the id of a session"),
+        (&["--session", "\u{1b}[2J"], 2, "\"\\u{1b}[2J\" is not the id of a session"),
+        (&["--session", &huge], 2, "aaa\" is not the id of a session"),
         (&["--continue", "--session", "abc-1"], 2, "cannot be used with"),
     ];
     for (args, code, words) in cases {
@@ -314,7 +314,7 @@ fn files_that_are_no_journals_are_counted_and_left_alone() {
     std::os::unix::fs::symlink("/etc/hostname", folder.join("link.jsonl")).unwrap();
     let ran = world.run(&["sessions"]).ended(0);
     assert!(
-        ran.out.contains("good") && ran.err.contains("6 files are no journals that can be read: "),
+        ran.out.contains("good") && ran.err.contains("6 files can't be read as sessions: "),
         "{ran:#?}"
     );
     for id in ["folder", "fifo", "link", "text", "empty", "later"] {
@@ -398,8 +398,8 @@ fn deleting_says_what_is_lost() {
         (&["waits", "--yes"], 0, "Session waits (t) is deleted."),
         (&["done"], 0, "Session done (hello) is deleted."),
         (&["held"], 1, "Session held is open in another Ropewalk"),
-        (&["../../secret", "--yes"], 2, "is no id of a session"),
-        (&["", "--yes"], 2, "is no id of a session"),
+        (&["../../secret", "--yes"], 2, "is not the id of a session"),
+        (&["", "--yes"], 2, "is not the id of a session"),
         (&["nobody"], 1, "There is no session nobody"),
     ];
     for (args, code, words) in cases {

@@ -37,7 +37,7 @@ fn a_signal_interrupts_the_turn_and_the_command_in_it() {
         read_until(&mut out, "(interrupted by the user)");
         read_until(&mut out, "\"stopReason\":\"interrupted\"");
         let ran: Ran = child.wait_with_output().unwrap().into();
-        assert!(ran.ended(130).err.contains("Interrupted; once more ends at once."));
+        assert!(ran.ended(130).err.contains("Interrupted; once more ends it at once."));
         assert!(!world.root().join("survived").exists());
     }
 }
@@ -66,7 +66,7 @@ fn a_second_signal_ends_what_stands_still() {
     let out = child.stdout.take().unwrap();
     model.wait_until_reached_blocking("written");
     signal(&child, "INT");
-    read_until(&mut BufReader::new(child.stderr.take().unwrap()), "once more ends at once");
+    read_until(&mut BufReader::new(child.stderr.take().unwrap()), "once more ends it at once");
     signal(&child, "INT");
     assert_eq!(child.wait().unwrap().code(), Some(130));
     drop(out);

@@ -230,7 +230,7 @@ fn a_worker_that_is_told_to_end_returns_its_task_uncounted() {
         assert_eq!(board.task(1).owner.as_deref(), Some("alice"));
         signal(&child, name);
         let ran = end(child).ended(0);
-        assert!(ran.err.contains("It returns its task and leaves"), "{ran:#?}");
+        assert!(ran.err.contains("It gives its task back and leaves"), "{ran:#?}");
         model.wait_until_abandoned_blocking(1);
         let task = board.task(1);
         assert_eq!((task.status.word(), task.attempt, task.failures), ("pending", 1, 0), "{name}");

@@ -57,7 +57,9 @@ fn who_is_not_asked_is_said() {
     let chat = ["-cprovider.scripted.protocol=chat", "-cprovider.scripted.thinking=high", "doctor"];
     let ran = world.run(&chat).ended(1);
     assert!(
-        ran.out.contains("scripted/scripted is not asked to think (`thinking = \"high\"`)"),
+        ran.out.contains(
+            "scripted/scripted is not asked to think, although `thinking = \"high\"` says so"
+        ),
         "{ran:?}"
     );
     let ran = world.run(&chat[1..]).ended(1);

@@ -38,8 +38,8 @@ fn answers_are_given_changed_listed_and_forgotten() {
     let folder = world.root().canonicalize().unwrap();
     let folder = folder.to_str().unwrap();
     let trust = |args: &[&str]| world.run(&[&["trust"][..], args].concat());
-    says(trust(&["--list"]), 0, "No folder was answered about yet.");
-    says(trust(&["--forget"]), 0, "Nothing was answered about");
+    says(trust(&["--list"]), 0, "You have not answered about any folder yet.");
+    says(trust(&["--forget"]), 0, "You have not answered about");
     says(trust(&["--yes"]), 0, "is trusted with that");
     says(trust(&["--list"]), 0, &format!("trusted  {folder}\n"));
     says(trust(&[]), 2, "You trust it with that now.");
@@ -51,7 +51,7 @@ fn answers_are_given_changed_listed_and_forgotten() {
     let again = trust(&[]).ended(2);
     assert!(again.out.contains("bash(rm *)") && !again.out.contains("You trust it"), "{again:?}");
     says(trust(&["--forget"]), 0, "is forgotten");
-    says(trust(&["--list"]), 0, "No folder was answered about yet.");
+    says(trust(&["--list"]), 0, "You have not answered about any folder yet.");
     world.write(".ropewalk/config.toml", "mode = \"plan\"\n");
     says(trust(&["--yes"]), 0, "This folder's configuration asks for nothing special.");
 }
@@ -62,7 +62,7 @@ fn wrong_command_lines_and_broken_stores_are_said() {
     world.write("file", "");
     for (args, words) in [
         (&["nowhere"][..], "nowhere can't be looked into"),
-        (&["file"], "file is no folder"),
+        (&["file"], "file is not a folder"),
         (&["--yes", "--never"], "cannot be used with"),
         (&["--list", "."], "cannot be used with"),
     ] {

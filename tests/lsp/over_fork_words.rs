@@ -55,7 +55,11 @@ fn rows() -> Vec<Row> {
             settings: json!({ "layerMegabytes": 16 }),
             ..row(
                 "head -c 40000000 /dev/zero > x.bin",
-                &["No space left on device", "fills its layer (16 MB)", "commands.layer_megabytes"],
+                &[
+                    "No space left on device",
+                    "fills the sandbox (16 MB)",
+                    "commands.layer_megabytes",
+                ],
             )
         },
         Row {
@@ -80,10 +84,7 @@ fn rows() -> Vec<Row> {
             "sleep 1000 & echo up",
             &["up\n", "processes that it left running were ended with it: use background"],
         ),
-        row(
-            "mkfifo p && echo made",
-            &["made\n", "a pipe, socket or device is no file that can be kept", ": p)"],
-        ),
+        row("mkfifo p && echo made", &["made\n", "a pipe, socket or device can't be kept", ": p)"]),
         row(
             "printf x > \"$(printf 'b\\377d')\" && echo made",
             &["made\n", "a name that is not UTF-8 can't be proposed"],

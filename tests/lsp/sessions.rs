@@ -434,7 +434,7 @@ fn bad_arguments(other: &Value) -> Vec<(&'static str, Value, &'static str)> {
         ("resume", json!({ "session": "nonsense" }), "There is no session nonsense"),
         ("resume", json!({ "session": "../../a" }), "There is no session"),
         ("resume", json!(""), "There is no session"),
-        ("resume", json!("broken"), "no journal of Ropewalk"),
+        ("resume", json!("broken"), "it is not a session of Ropewalk"),
         ("resume", json!("later"), "later version"),
         ("resume", json!({ "session": 5 }), "wanted is"),
         ("resume", Value::Null, "There is no other session of"),
@@ -448,7 +448,7 @@ fn bad_arguments(other: &Value) -> Vec<(&'static str, Value, &'static str)> {
         ("delete", json!("nonsense"), "no session nonsense"),
         ("delete", json!("broken"), "can't be read"),
         ("delete", json!({ "session": other, "force": "yes" }), "wanted is"),
-        ("export", json!("broken"), "no journal of Ropewalk"),
+        ("export", json!("broken"), "it is not a session of Ropewalk"),
         ("export", json!({ "session": other, "path": "" }), "names a file"),
         ("export", json!({ "session": other, "path": "no/such/folder/x.md" }), "can't be written"),
         ("export", json!({ "session": other, "path": "a\u{0}b" }), "names a file"),
@@ -571,7 +571,7 @@ fn a_prompt_that_was_never_taken_up_is_told_of_once() {
         editor.ignore(QUIET);
         editor.execute("ropewalk.resume", Value::Null).unwrap();
         let message = editor.wait_for_message("goes on with “first”");
-        let lost = "before this was taken up, so ask again: “second of two lines”";
+        let lost = "before it had read this, so ask again: “second of two lines”";
         assert_eq!(message.text.contains(lost), told, "{}", message.text);
         assert_eq!(turn(&editor, words), "end_turn");
         editor.kill_server();

@@ -46,14 +46,15 @@ fn progress_tells_how_long_the_model_is_waited_for() {
             let progress = seen.progress();
             let reports = progress.iter().filter(|p| p.kind == "report");
             let told = reports.map(|p| p.message.clone()).collect::<Vec<_>>();
-            let begun = told.iter().filter(|told| *told == "waits for the model since 5 s").count();
+            let begun =
+                told.iter().filter(|told| *told == "waits for the model, 5 s so far").count();
             (begun >= least).then_some(told)
         })
     };
     waited(1);
     stage.agent.model.open_gate("late");
     let told = waited(2);
-    assert!(told.iter().all(|told| told.starts_with("waits for the model since ")), "{told:?}");
+    assert!(told.iter().all(|told| told.starts_with("waits for the model, ")), "{told:?}");
     stage.agent.model.open_gate("later still");
     assert_eq!(editor.wait_for_turn_end().stop_reason, "end_turn");
     stage.end(editor);

@@ -62,7 +62,7 @@ export class Notifier implements vscode.Disposable {
     private async displaced(file: string): Promise<void> {
         if (this.isSeen) return;
         const show = 'Show';
-        const words = `You typed into a proposed change of ${file}: your text stays, the change waits no more.`;
+        const words = `You typed into a proposed change of ${file}: your text stays, the change no longer waits.`;
         if ((await vscode.window.showInformationMessage(words, show)) === show) await this.chat.focus();
     }
 

@@ -51,7 +51,7 @@ test('a compaction between turns leaves nothing behind, however it ends', () => 
     const before = structuredClone(store.head);
     store.apply(summing);
     assert.deepEqual(store.head, before);
-    store.apply(event({ type: 'notice', level: 'info', message: 'The compaction was stopped; nothing has changed.' }));
+    store.apply(event({ type: 'notice', level: 'info', message: 'The summary was stopped; nothing has changed.' }));
     assert.deepEqual(store.head, before);
     store.apply(event({ type: 'turn_started', turn: 2, prompt: 'on' }));
     assert.equal(store.head.running?.doing, 'thinking');

@@ -25,7 +25,7 @@ pub(crate) fn exceeded(limits: &SessionLimits, before: Spent, now: Spent) -> Opt
         return None;
     };
     Some(format!(
-        "Stopped: this {what} has used {used}, which is its budget (`{key}`). Prompt \"continue\" to go on with as \
+        "Stopped: this {what} has used {used}, which is its budget (`{key}`). Say \"continue\" to go on with as \
          much again."
     ))
 }

@@ -342,8 +342,8 @@ impl Changes {
         }
         for file in state.saved.take_left_out() {
             self.events.warn(format!(
-                "{file} holds an API key, so what is pending in it is not written into the journal and would not \
-                 survive a crash."
+                "{file} holds an API key, so its proposed changes are not kept on the disk, and a crash would lose \
+                 them."
             ));
         }
     }

@@ -227,7 +227,7 @@ impl ContextNotices {
         }
         let mend = model.more_context().map_or_else(
             || "Give its server more context.".to_owned(),
-            |more| format!("To mend it: {more}."),
+            |more| format!("To fix it: {more}."),
         );
         events.warn(format!(
             "{name} has read {} tokens of a request of {} kilobytes: its server seems to cut off the beginning of \

@@ -106,7 +106,7 @@ impl Journal {
                 tracing::error!(%error, path = %inner.path.display(), "the journal can't be written");
                 inner.state = JournalState::Failed;
                 inner.failure = Some(format!(
-                    "The journal {} can't be written: {error}. The session goes on, but would not survive a crash.",
+                    "The session can't be kept in {}: {error}. It goes on, but a crash would lose it.",
                     inner.path.display()
                 ));
             }
@@ -170,7 +170,7 @@ impl JournalCore {
         };
         if self.bytes + line.len() as u64 > MOST_BYTES {
             return Err(io::Error::other(format!(
-                "it has reached its bound of {} MB; start a new session",
+                "it has reached its limit of {} MB; begin a new session",
                 MOST_BYTES >> 20
             )));
         }

@@ -130,7 +130,7 @@ fn whole(facts: &PromptFacts) -> String {
         if facts.has_file_tools && !commands.sees_fork() {
             out.push_str(
                 "\n- Prefer the file tools to commands for reading, searching and changing files: commands see the \
-                 disk, not unsaved text or your unpublished changes.",
+                 disk, not unsaved text or your pending changes.",
             );
         }
         out.push_str(match commands {

@@ -61,7 +61,7 @@ impl Turn {
         let why = match stop {
             StopReason::EndTurn | StopReason::Refusal => None,
             StopReason::MaxTokens => Some(CUT_OFF),
-            StopReason::MaxSteps => Some("stopped at the bound for steps of a turn"),
+            StopReason::MaxSteps => Some("stopped at the limit of steps in one turn"),
             StopReason::Budget => Some("stopped because its budget is used up"),
             StopReason::Interrupted => Some("interrupted by the user"),
             StopReason::Error => Some("the turn was cut off by an error"),
@@ -102,7 +102,7 @@ impl Turn {
             return Some((StopReason::Interrupted, None));
         }
         if step >= self.most_steps() {
-            let message = format!("Stopped after {step} steps. Prompt \"continue\" to go on.");
+            let message = format!("Stopped after {step} steps. Say \"continue\" to go on.");
             return Some((StopReason::MaxSteps, Some(message)));
         }
         self.over_budget().map(|message| (StopReason::Budget, Some(message)))

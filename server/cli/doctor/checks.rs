@@ -106,8 +106,11 @@ pub(super) fn context(model: &dyn Model) -> anyhow::Result<Option<Finding>> {
         return Ok(Some(Finding::good("context", format!("{tokens} tokens: {what} are sent"))));
     }
     let words = format!("{tokens} tokens: below {ENOUGH_CONTEXT}; {what} are sent");
-    let more = model.more_context().unwrap_or_else(|| "choose a model with more".to_owned());
-    Ok(Some(Finding::fair("context", words, format!("for more, {more}"))))
+    let advice = model.more_context().map_or_else(
+        || "choose a model with more context".to_owned(),
+        |more| format!("for more, {more}"),
+    );
+    Ok(Some(Finding::fair("context", words, advice)))
 }
 
 /// Reports that the model makes no calls, where its server says so. To be asked after [`context`].
@@ -140,7 +143,7 @@ pub(super) fn programs() -> Vec<Finding> {
             "install bash",
         ),
         (None, None) => {
-            Finding::bad("bash", "neither bash nor sh is in PATH", "install bash, or mend PATH")
+            Finding::bad("bash", "neither bash nor sh is in PATH", "install bash, or correct PATH")
         }
     };
     let git = match find("git") {
@@ -242,8 +245,9 @@ pub(super) fn rules(config: &Config, file: Option<PathBuf>, problems: &[String])
         config.ask.len(),
         config.deny.len()
     );
-    let place = file
-        .map_or_else(String::new, |file| format!("; those for always are in {}", file.display()));
+    let place = file.map_or_else(String::new, |file| {
+        format!("; those that always hold are in {}", file.display())
+    });
     findings.push(Finding::good("rules", format!("{counts}{place}")));
     findings
 }
@@ -261,10 +265,10 @@ pub(super) fn trust(config: &Config) -> Vec<Finding> {
     let asked = |asked: &ropewalk_config::TrustQuestion| {
         let enables = asked.enables.join("; ");
         let words = format!(
-            "{} asks to {enables}, which is ignored until it has your answer",
+            "{} asks to {enables}, which is ignored until you answer",
             asked.root.display()
         );
-        Finding::fair("trust", words, "`ropewalk trust` asks for it")
+        Finding::fair("trust", words, "run `ropewalk trust` to answer")
     };
     config.untrusted.iter().map(asked).collect()
 }
@@ -285,7 +289,7 @@ pub(super) fn state(folder: Option<PathBuf>) -> Finding {
         Err(error) => Finding::bad(
             "state",
             format!("{shown} can't be written ({error})"),
-            "mend its rights, or set XDG_STATE_HOME",
+            "correct its permissions, or set XDG_STATE_HOME",
         ),
     }
 }
@@ -333,7 +337,7 @@ pub(super) fn sessions(sessions: Option<Sessions>) -> Vec<Finding> {
         findings.push(Finding::fair(
             "sessions",
             unreadable_in_words(&unreadable),
-            "move it away, if nothing of it is needed",
+            "move it away if you don't need it",
         ));
     }
     findings
@@ -365,7 +369,7 @@ pub(super) fn root(current: std::io::Result<PathBuf>, home: Option<PathBuf>) -> 
         return Finding::fair(
             "root",
             format!("{shown} is read-only: nothing can be changed in it"),
-            "go to a folder that you can write, or change its rights",
+            "go to a folder that you can write, or change its permissions",
         );
     }
     Finding::good("root", format!("{shown} can be worked in"))

@@ -94,7 +94,7 @@ pub(super) fn say_resumed(session: &ResumedSession) {
     }
     for words in &session.waiting {
         say(&format!(
-            "It had not taken up when it ended: {words:?}. Say it again if it still holds."
+            "It ended before it had read this: {words:?}. Say it again if you still want it."
         ));
     }
 }

@@ -22,7 +22,7 @@ pub(super) fn interrupt_on_signal(host: &Arc<Host>) {
         };
         signals.next().await;
         drop(host.handle(Op::Interrupt(None).into()));
-        say("Interrupted; once more ends at once.");
+        say("Interrupted; once more ends it at once.");
         signals.next().await;
         std::process::exit(CliExit::Interrupted.code().into());
     });

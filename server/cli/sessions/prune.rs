@@ -14,10 +14,10 @@ use std::time::{Duration, SystemTime};
 /// Arguments of `ropewalk sessions prune`.
 #[derive(Args)]
 pub(super) struct PruneArgs {
-    /// Keep what was used in the last so many days, instead of `sessions.keep_days`.
+    /// Keep the sessions that were used in the last N days, instead of `sessions.keep_days`.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(..=36_500))]
     days: Option<u32>,
-    /// Keep so many megabytes, the newest first, instead of `sessions.keep_megabytes`.
+    /// Keep N megabytes of sessions, the newest first, instead of `sessions.keep_megabytes`.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(..=1_000_000))]
     megabytes: Option<u32>,
     /// Say what would be removed, and remove nothing.

@@ -50,12 +50,12 @@ pub const MOST_BYTES: u64 = 64 << 20;
 pub enum LayerError {
     /// There is no room left in it.
     #[error(
-        "the session's layer is full: what commands write takes more room than it has. Delete build output or other large files that commands made, and try again"
+        "the sandbox is full: what this session's commands have written takes more room than it has. Delete build output or other large files that commands made, and try again"
     )]
     Full,
     /// The roots are too large to be copied.
     #[error(
-        "the open folders hold more than {most} MB beside what is ignored, too much for commands to run on a copy. Raise the bound, or add large folders that commands don't need to .gitignore"
+        "the open folders hold more than {most} MB beside what is ignored, too much for commands to run on a copy. Add large folders that commands don't need to .gitignore"
     )]
     TooLarge {
         /// The bound, in megabytes.

@@ -255,16 +255,16 @@ async fn made_in<T: Send + 'static>(
 const OTHER_FOLDERS: &str = "other folders are open now, so the sandbox of this session was started anew: ignored files that commands had made are gone";
 
 /// Words for when a full layer is left.
-const EMPTIED: &str = "this session's layer was full and was emptied: ignored files that commands had made are gone. Make less of them, or tell the user of commands.layer_megabytes";
+const EMPTIED: &str = "this session's sandbox was full and was emptied: ignored files that commands had made are gone. Make less of them, or tell the user of commands.layer_megabytes";
 
 /// Words for when the layer could not be read after a command.
 const GIVEN_UP: &str =
-    "this session's layer is given up for a new one: ignored files that commands had made are gone";
+    "this session's sandbox was started anew: ignored files that commands had made are gone";
 
 /// Words for when a layer is left that can't be read or written.
 fn left_for(error: &LayerError) -> String {
     format!(
-        "this session's layer could not be used any more ({error}) and was given up for a new one: ignored files that commands had made are gone"
+        "this session's sandbox could not be used any more ({error}) and was started anew: ignored files that commands had made are gone"
     )
 }
 
@@ -352,7 +352,7 @@ fn said_of_end(end: &End) -> Option<String> {
 
 fn full(bytes: u64) -> String {
     format!(
-        "what this session's commands have written fills its layer ({} MB): remove build output or other large files that they made, or tell the user of commands.layer_megabytes",
+        "what this session's commands have written fills the sandbox ({} MB): remove build output or other large files that they made, or tell the user of commands.layer_megabytes",
         bytes >> 20
     )
 }
@@ -431,7 +431,7 @@ mod tests {
     fn a_failure_for_want_of_something_says_how_to_get_it() {
         const NETWORK: &str = "call again with network: true, and the user will be asked";
         const SECRET: &str = "(/w/.env may hold secrets and is empty to commands";
-        const FULL: &str = "fills its layer (3 MB)";
+        const FULL: &str = "fills the sandbox (3 MB)";
         const SCRATCH: &str =
             "what is full is /tmp, /var/tmp or the home of commands, which together hold 4 MB";
         let all = [NETWORK, SECRET, FULL, SCRATCH];

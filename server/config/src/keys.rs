@@ -245,7 +245,7 @@ pub const KEYS: &[Key] = &[
     ),
     limit(
         "limits.turn_tokens",
-        "The budget of one turn in tokens, those read from a cache included: used up, the turn stops, and you may go on. The default is no budget.",
+        "The budget of one turn in tokens, those read from a cache included: used up, the turn stops, and you may go on.",
         (1, SessionLimits::NO_TOKENS),
         |l| &mut l.turn_tokens,
     ),
@@ -302,14 +302,14 @@ pub const KEYS: &[Key] = &[
     ),
     limit(
         "check.rounds",
-        "How often in one turn the model is sent back to mend what the check found.",
+        "How often in one turn the model is sent back to fix what the check found.",
         (0, 10),
         |l| &mut l.mechanisms.check_rounds,
     ),
     own(
         "check.self",
         KeyType::SelfCheck,
-        "Whether the model is asked once, before a turn ends in which it called a tool, if all is done.",
+        "Whether the model is asked once if all is done, before a turn ends in which it called a tool.",
     ),
     own(
         "verify",
@@ -472,7 +472,7 @@ pub const KEYS: &[Key] = &[
     theirs(
         "provider.*.lean",
         LEAN,
-        "Whether a model gets the lean set: `bash`, `read_file`, `write_file`, `edit_file` and a short system prompt, 4 KB in all.",
+        "Whether a model gets only `bash`, `read_file`, `write_file`, `edit_file` and a short system prompt, 4 KB in all.",
     ),
     theirs(
         "provider.*.images",
@@ -576,7 +576,7 @@ impl Key {
             KeyType::PrintedCalls | KeyType::SelfCheck | KeyType::Team => {
                 KeyDefault::Value("false".to_owned())
             }
-            KeyType::Parallel => KeyDefault::Unset("1 on this machine, elsewhere no bound"),
+            KeyType::Parallel => KeyDefault::Unset("1 on this machine, elsewhere no limit"),
             KeyType::OverFork => KeyDefault::Value(format!("\"{}\"", OverFork::default().as_str())),
             KeyType::CommandBound { field, .. } => {
                 let mut bounds = CommandBounds::DEFAULT;
@@ -592,7 +592,9 @@ impl Key {
                     number => KeyDefault::Value(number.to_string()),
                 }
             }
-            KeyType::Board => KeyDefault::Unset("a file in the state folder for each set of roots"),
+            KeyType::Board => {
+                KeyDefault::Unset("a file in the state folder for each set of folders")
+            }
             KeyType::Rules(_) | KeyType::Locked | KeyType::Variables => {
                 KeyDefault::Value("[]".to_owned())
             }
@@ -603,6 +605,7 @@ impl Key {
                     SessionLimits::OWN_OUTPUT => {
                         KeyDefault::Unset("the model's own maximum, 32000 where it is not known")
                     }
+                    SessionLimits::NO_TOKENS => KeyDefault::Unset("no budget"),
                     number => KeyDefault::Value(number.to_string()),
                 }
             }

@@ -96,7 +96,7 @@ pub fn add_rule(file: &Path, list: &str, rule: &str) -> io::Result<()> {
 fn added(text: &str, list: &str, rule: &str) -> io::Result<Option<String>> {
     let invalid = |words: String| io::Error::new(io::ErrorKind::InvalidData, words);
     let mut document: DocumentMut =
-        text.parse().map_err(|_| invalid("it holds broken TOML; mend it first".to_owned()))?;
+        text.parse().map_err(|_| invalid("it holds broken TOML; fix it first".to_owned()))?;
     let says = |value: Option<&Value>| value.and_then(Value::as_str).map(str::trim) == Some(rule);
     match document.entry(list).or_insert_with(|| Item::Value(Value::Array(Array::new()))) {
         Item::Value(Value::Array(array)) => {
@@ -124,7 +124,7 @@ fn added(text: &str, list: &str, rule: &str) -> io::Result<Option<String>> {
             table.insert("rule", toml_edit::value(rule));
             tables.push(table);
         }
-        _ => return Err(invalid(format!("`{list}` in it is no list; mend it first"))),
+        _ => return Err(invalid(format!("`{list}` in it is not a list; fix it first"))),
     }
     Ok(Some(document.to_string()))
 }

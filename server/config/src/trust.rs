@@ -185,7 +185,7 @@ fn change(
             .entry("folder")
             .or_insert_with(|| Item::ArrayOfTables(ArrayOfTables::new()))
             .as_array_of_tables_mut()
-            .ok_or_else(|| invalid("`folder` in it is no list of tables"))?;
+            .ok_or_else(|| invalid("`folder` in it is not a list of tables"))?;
         change(folders);
         Ok(Some(document.to_string()))
     })
@@ -209,7 +209,7 @@ fn read(document: &DocumentMut) -> Vec<TrustRecord> {
 }
 
 fn document(text: &str) -> io::Result<DocumentMut> {
-    text.parse().map_err(|_| invalid("it holds broken TOML; mend or remove it"))
+    text.parse().map_err(|_| invalid("it holds broken TOML; fix or remove it"))
 }
 
 fn says(table: &Table, key: &str, value: &str) -> bool {

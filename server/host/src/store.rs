@@ -22,7 +22,7 @@ const MOST_TITLE: usize = 200;
 
 /// Words of the file of rules when it is made.
 const ABOUT_RULES: &str = "\
-# Ropewalk's rules that hold for always, in every project. What you allow for always is added to `allow`.
+# Ropewalk's rules that always hold, in every project. What you always allow is added to `allow`.
 # `deny` comes before `ask`, and `ask` before `allow`. `*` stands for any text. For example:
 #   deny = [\"bash(git push *)\", \"read_file(secrets/*)\"]
 #   ask = [\"edit_file(*.lock)\"]
@@ -227,9 +227,8 @@ impl Host {
 
     /// The file of the rules that hold for always, made for its owner alone unless it is there.
     pub(crate) async fn rules(self: Arc<Self>) -> SessionAnswer {
-        let file = rules_file(&*self.options.environment).ok_or(
-            "There is no home folder, so there is no place for rules that hold for always",
-        )?;
+        let file = rules_file(&*self.options.environment)
+            .ok_or("There is no home folder, so there is no place for rules that always hold")?;
         blocking(move || {
             let folder = file.parent().map_or(Ok(()), make_private_folder);
             let made = folder.and_then(|()| write_new(&file, ABOUT_RULES));

@@ -101,7 +101,7 @@ fn folder(given: &str) -> Result<PathBuf, String> {
     let path =
         if given.starts_with("file:") { DocId::from_uri(given).path() } else { Some(given.into()) };
     let path = path.filter(|path| path.is_absolute());
-    let path =
-        path.ok_or_else(|| format!("{:?} is no whole path of a folder", shortened(given, 200)))?;
+    let path = path
+        .ok_or_else(|| format!("{:?} is not the whole path of a folder", shortened(given, 200)))?;
     Ok(path.canonicalize().unwrap_or(path))
 }

@@ -25,7 +25,7 @@ pub enum ModelError {
     },
     /// The command that prints the key did not.
     #[error(
-        "the command for the API key gives none ({why}): run `api_key_command` in a terminal, and mend it"
+        "the command for the API key gives none ({why}): run `api_key_command` in a terminal, and fix it"
     )]
     KeyCommand {
         /// The failure, without anything it printed.

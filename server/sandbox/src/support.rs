@@ -14,7 +14,7 @@ pub enum Upper {
 
 /// How a failure says that layers would lie on an overlay, which the kernel refuses.
 #[cfg(target_os = "linux")]
-pub(crate) const ON_AN_OVERLAY: &str = "its layer lies on an overlay itself";
+pub(crate) const ON_AN_OVERLAY: &str = "what commands write would lie on an overlay itself";
 
 /// Abilities found by trying.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -152,9 +152,9 @@ fn mend(why: &str, errno: Option<i32>, machine: &Machine) -> String {
             .to_owned();
     }
     if why.contains(ON_AN_OVERLAY) {
-        return "Before Linux 6.6, layers lie on a disk, and on an overlay, such as the disk of a container, they \
-                can't. Set XDG_CACHE_HOME (or, where that is no folder, TMPDIR) to a folder on another file system, \
-                such as a volume of the container; or use Linux 6.6 or newer, where they lie in memory."
+        return "Before Linux 6.6, what commands write is kept on a disk, and that disk can't be an overlay, as a \
+                container's is. Set XDG_CACHE_HOME (or, where that is no folder, TMPDIR) to a folder on another file \
+                system, such as a volume of the container; or use Linux 6.6 or newer, which keeps it in memory."
             .to_owned();
     }
     if why.contains("overlay") {

@@ -48,16 +48,16 @@ pub struct BashInput {
 impl TypedTool for Bash {
     type Input = BashInput;
     const NAME: &'static str = "bash";
-    const DESCRIPTION: &'static str = "Runs a shell command on the files as they are on disk: unsaved text and unpublished changes are not there. No input, no terminal. Each call is a new shell; processes it leaves running are ended.";
+    const DESCRIPTION: &'static str = "Runs a shell command on the files as they are on disk: unsaved text and your pending changes are not there. No input, no terminal. Each call is a new shell; processes it leaves running are ended.";
     const EFFECT: Effect = Effect::Execute;
 
     fn description(&self) -> String {
         let words = match self.runner.info().mode {
             CommandMode::OverFork => {
-                "Runs a shell command in your private copy of the project: it sees unsaved text and unpublished changes under the real paths, and what it writes is reviewed like your edits. No network unless you ask for it, nothing outside the open folders but the system and toolchains. No input, no terminal. Each call is a new shell; processes it leaves running are ended."
+                "Runs a shell command in your private copy of the project: it sees unsaved text and your pending changes under the real paths, and what it writes is reviewed like your edits. No network unless you ask for it, nothing outside the open folders but the system and toolchains. No input, no terminal. Each call is a new shell; processes it leaves running are ended."
             }
             CommandMode::Copy => {
-                "Runs a shell command on a copy of the open folders with unsaved text and unpublished changes in it; what it writes there is reviewed like your edits. Paths differ: the copy is elsewhere. No input, no terminal. Each call is a new shell; processes it leaves running are ended."
+                "Runs a shell command on a copy of the open folders with unsaved text and your pending changes in it; what it writes there is reviewed like your edits. Paths differ: the copy is elsewhere. No input, no terminal. Each call is a new shell; processes it leaves running are ended."
             }
             CommandMode::InPlace => Self::DESCRIPTION,
         };

@@ -31,7 +31,7 @@ pub struct DiagnosticsInput {
 impl TypedTool for Diagnostics {
     type Input = DiagnosticsInput;
     const NAME: &'static str = "diagnostics";
-    const DESCRIPTION: &'static str = "The editor's errors and warnings: for the user's text as it is, without your unpublished changes.";
+    const DESCRIPTION: &'static str = "The editor's errors and warnings: for the user's text as it is, without your pending changes.";
     const EFFECT: Effect = Effect::Read;
 
     fn subject(&self, input: &DiagnosticsInput) -> Subject {
@@ -76,7 +76,7 @@ async fn ask(
     let pending = if context.view.entries().is_empty() {
         ""
     } else {
-        "\n(of the user's text; your changes that are not published are not in it)"
+        "\n(of the user's text; your pending changes are not in it)"
     };
     Ok(ToolOutput::text(format!("{found}{pending}")))
 }

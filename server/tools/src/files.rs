@@ -143,7 +143,7 @@ pub(crate) fn was_renamed(view: &View, place: &Place) -> bool {
 pub(crate) fn missing(view: &View, place: &Place) -> ToolOutput {
     if was_taken_away(view, place) {
         return ToolOutput::error(format_args!(
-            "There is no file {}: a change of yours that is not published yet took it away",
+            "There is no file {}: a pending change of yours deleted or moved it",
             place.shown
         ));
     }
@@ -214,10 +214,8 @@ pub(crate) fn source_words(view: &View, place: &Place, source: TextSource) -> &'
     let id = view.id_of(place, view.roots());
     let unsaved = view.buffers().get(&id).is_some_and(|seen| seen.dirty);
     match (source, unsaved) {
-        (TextSource::Fork, false) => "with changes that are not published yet",
-        (TextSource::Fork, true) => {
-            "unsaved text of the editor, with changes that are not published yet"
-        }
+        (TextSource::Fork, false) => "with pending changes",
+        (TextSource::Fork, true) => "unsaved text of the editor, with pending changes",
         (TextSource::Buffer, true) => "unsaved text of the editor",
         (TextSource::Buffer, false) | (TextSource::Disk, _) => "",
     }

@@ -39,7 +39,7 @@ pub struct GrepInput {
 impl TypedTool for Grep {
     type Input = GrepInput;
     const NAME: &'static str = "grep";
-    const DESCRIPTION: &'static str = "Searches files for a pattern, giving path:line: text. Unsaved text and your own unpublished changes are searched; ignored files are left out unless named by path.";
+    const DESCRIPTION: &'static str = "Searches files for a pattern, giving path:line: text. Unsaved text and your own pending changes are searched; ignored files are left out unless named by path.";
     const EFFECT: Effect = Effect::Read;
 
     fn subject(&self, input: &GrepInput) -> Subject {

@@ -160,9 +160,9 @@ fn overlay(view: &View, folder: &Place, names: &mut BTreeMap<String, FolderEntry
         let unsaved = view.buffers().get(id).is_some_and(|seen| seen.dirty);
         let after = match (entry.map(|entry| &entry.content), unsaved) {
             (Some(Some(FrozenContent::Link(to))), _) => {
-                format!(" -> {} (not published)", to.display())
+                format!(" -> {} (pending)", to.display())
             }
-            (Some(_), _) => " (with changes that are not published)".to_owned(),
+            (Some(_), _) => " (with pending changes)".to_owned(),
             (None, true) => " (unsaved in the editor)".to_owned(),
             (None, false) => continue,
         };

@@ -253,7 +253,8 @@ impl<'a> PolicyInput<'a> {
             && !exactly(&self.granted)
             && !exactly(&self.allow)
         {
-            let why = "it may be dangerous, and what it runs can't be told before".to_owned();
+            let why =
+                "it may be dangerous, and what it runs isn't known before it starts".to_owned();
             return ask(why, DecisionSource::Danger);
         }
         let perhaps =
@@ -262,8 +263,9 @@ impl<'a> PolicyInput<'a> {
             && !exactly(&self.granted)
             && !exactly(&self.allow)
         {
-            let why =
-                format!("what it runs can't be told before, and the rule {rule} may be about it");
+            let why = format!(
+                "what it runs isn't known before it starts, and the rule {rule} may be about it"
+            );
             return ask(why, DecisionSource::Rule(list, rule.to_string()));
         }
         None

@@ -31,7 +31,7 @@ pub struct ReadFileInput {
 impl TypedTool for ReadFile {
     type Input = ReadFileInput;
     const NAME: &'static str = "read_file";
-    const DESCRIPTION: &'static str = "Reads a text file as numbered lines (number, tab, text). Unsaved text and your own unpublished changes are what you get.";
+    const DESCRIPTION: &'static str = "Reads a text file as numbered lines (number, tab, text). Unsaved text and your own pending changes are what you get.";
     const EFFECT: Effect = Effect::Read;
 
     fn subject(&self, input: &ReadFileInput) -> Subject {

@@ -58,7 +58,7 @@ fn write(input: WriteFileInput, context: &Context) -> Result<ToolOutput, ToolOut
     if was_renamed(&context.view, &place) {
         // The fork has one change of a file's name at a time.
         return Err(ToolOutput::error(format_args!(
-            "{} was given another name by a change of yours that is not published yet, so it can't be written until the user has accepted that. Choose another name, or finish without it",
+            "{} was given another name by a pending change of yours, so it can't be written until the user has accepted that. Choose another name, or finish without it",
             place.shown
         )));
     }

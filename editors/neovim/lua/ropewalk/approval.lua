@@ -82,7 +82,7 @@ end
 local function meant()
   local asked = hub.state.approvals[1]
   if not asked then
-    notify.show('info', 'Nothing asks at the moment.')
+    notify.show('info', 'Nothing waits for your answer.')
     return nil
   elseif seen_at_cmdline ~= nil and seen_at_cmdline ~= asked.approval then
     notify.show('warning', 'Another question has come meanwhile: look at it, then answer.')
@@ -103,7 +103,7 @@ function M.allow(words)
   if not asked then
     return
   elseif answer == 'session' and not asked.rule or answer == 'always' and not asked.always then
-    return notify.show('error', 'No rule can stand for this call: :Ropewalk allow (once) or :Ropewalk refuse.')
+    return notify.show('error', 'No rule can cover this call: :Ropewalk allow (once) or :Ropewalk refuse.')
   end
   send(asked, answer, '')
 end

@@ -138,7 +138,7 @@ local function initialized(client, result)
   local version = vim.tbl_get(result, 'serverInfo', 'version')
   local ours = require('ropewalk.version')
   if version ~= ours then
-    notice_once(('This plugin is of Ropewalk %s, the program `%s` is %s. Run `ropewalk setup neovim`, or update the program.')
+    notice_once(('This plugin is for Ropewalk %s, the program `%s` is %s. Run `ropewalk setup neovim`, or update the program.')
       :format(ours, config.get().cmd[1], version or 'another one'))
   end
   -- The open files are told of after this.
@@ -292,7 +292,7 @@ function M.request(method, params, done)
   end
   M.ready(function(client)
     if not client then
-      return done(M.problem or 'Ropewalk does not run.')
+      return done(M.problem or 'Ropewalk is not running.')
     end
     local is_sent = client:request(method, params, function(problem, result)
       done(problem and problem.message or nil, result)

@@ -50,7 +50,7 @@ local function check_program(program)
   if version == ours then
     vim.health.ok(('%s, version %s'):format(vim.fn.exepath(program), version))
   else
-    vim.health.warn(('%s is of version %s, this plugin of %s'):format(vim.fn.exepath(program), version or '?', ours),
+    vim.health.warn(('%s is version %s, this plugin is for %s'):format(vim.fn.exepath(program), version or '?', ours),
       { 'Run `ropewalk setup neovim`', 'Or update the program' })
   end
   doctor(program)
@@ -61,7 +61,7 @@ local function check_client()
   local client = require('ropewalk.client')
   local running = client.client()
   if not running then
-    vim.health.info(client.problem or 'The server does not run; it starts with the first file or request.')
+    vim.health.info(client.problem or 'The server is not running; it starts with the first file or request.')
   else
     local files = require('ropewalk.text').count(vim.tbl_count(running.attached_buffers), 'open file', 'open files')
     vim.health.ok(('It runs in %s and knows %s'):format(running.root_dir, files))

@@ -18,7 +18,7 @@ local ICONS = { running = '…', asks = '?', done = '✓', failed = '✗', stopp
 local ICON_GROUPS = {
   running = 'RopewalkInfo', asks = 'RopewalkWarning', done = 'RopewalkGood', failed = 'RopewalkBad', stopped = 'RopewalkWarning',
 }
-local RAN = { fork = 'over your unsaved text and all proposed changes', copy = 'on a copy of your files', place = 'in your files' }
+local RAN = { fork = 'with your unsaved text and all proposed changes', copy = 'on a copy of your files', place = 'in your files' }
 
 local of = {}
 

@@ -76,7 +76,7 @@ export class ChangeThread implements vscode.Disposable {
     /** The change went without the user's doing here. Where they are is not known, so the focus stays, and so does what they write. */
     private gone(thread: vscode.CommentThread): void {
         if (!isWriting()) return this.close();
-        thread.label = 'This change waits no more';
+        thread.label = 'This change no longer waits';
         thread.contextValue = 'gone';
         this.shown = undefined;
     }

@@ -179,7 +179,7 @@ function Agent({ item, inside }: { item: Extract<Item, { kind: 'agent' }>; insid
 function Displaced({ item }: { item: Extract<Item, { kind: 'displaced' }> }) {
     return (
         <div class="card">
-            <p><Icon name="git-compare" /> You typed into a proposed change of <strong>{item.file}</strong>. Your text stays; the change waits no more.</p>
+            <p><Icon name="git-compare" /> You typed into a proposed change of <strong>{item.file}</strong>. Your text stays; the change no longer waits.</p>
             <div class="buttons">
                 <button type="button" onClick={() => post({ type: 'displaced', id: item.id, action: 'both' })}>Show both</button>
                 <button type="button" class="primary" onClick={() => post({ type: 'displaced', id: item.id, action: 'again' })}>Ask again</button>

@@ -89,7 +89,7 @@ impl SessionParts {
             }
             Ok(Err(error)) => {
                 tracing::error!(%error, "a publish panicked");
-                vec!["publishing broke down inside".to_owned()]
+                vec!["it failed inside Ropewalk; the log has the details".to_owned()]
             }
             Err(Interrupted) => {
                 output.say("\n(interrupted by the user while this was on its way into their text)");
@@ -114,8 +114,7 @@ impl SessionParts {
 /// Says in a call's result what of its changes was not taken in, and why.
 fn say_what_is_left(report: &MergeReport, output: &mut ToolOutput) {
     if !report.stays.is_empty() {
-        let words =
-            "the file stays, because the place that its content was moved to was not taken in";
+        let words = "the file stays, because its new place was not taken in";
         output.fail(format_args!("{}: {words}", named(&report.stays)));
     }
     let is_nobodys = |error: &&FileError| {

@@ -164,14 +164,14 @@ impl Turn {
         always: bool,
     ) -> &'static str {
         let Some(GrantOffer { rule, .. }) = offer else {
-            self.warn("Allowed this once: no rule can stand for that call.".to_owned());
+            self.warn("Allowed this once: no rule can cover that call.".to_owned());
             return "once";
         };
         self.parts.grant(rule.clone());
         match lasting {
             Verdict::Always if always => return self.keep(rule).await,
             Verdict::Always => {
-                self.warn("Allowed for this session: that can't be kept for always.".to_owned());
+                self.warn("Allowed for this session: it can't be allowed always.".to_owned());
             }
             _ => {}
         }
@@ -188,7 +188,7 @@ impl Turn {
             Ok(None) => "there is no place for such rules".to_owned(),
             Err(error) => {
                 tracing::error!(%error, "keeping a rule broke down");
-                "keeping it broke down inside".to_owned()
+                "it failed inside Ropewalk; the log has the details".to_owned()
             }
         };
         self.warn(format!("Allowed for this session only; the rule {rule} can't be kept: {why}"));

@@ -54,7 +54,7 @@ impl Repeats {
         self.counts.values().any(|count| *count >= MOST).then(|| {
             format!(
                 "Stopped: the model made the same call {MOST} times, and each time it gave the same. Tell it another way, \
-                 or prompt \"continue\" to go on."
+                 or say \"continue\" to go on."
             )
         })
     }

@@ -94,7 +94,7 @@ pub(super) async fn verify(parts: &SessionParts, turn: u64, run: u32) -> Option<
 
 fn judged(parts: &SessionParts, command: String, output: &ToolOutput) -> Verified {
     let unknown = |why: &str| {
-        let message = format!("`verify` says nothing of these changes: {why} (`{command}`).");
+        let message = format!("`verify` says nothing about these changes: {why} (`{command}`).");
         parts.changes.notice_once(Level::Warning, NAME, message);
         Verified::Unknown
     };

@@ -9,7 +9,7 @@ const ERRORS: usize = 20;
 const SELF: &str = "Is all done that was asked for? Read the request again: if something is missing, do it; else say \
                     in one line that all is done.";
 
-const MEND: &str = "Mend it, or say why not.";
+const MEND: &str = "Fix it, or say why not.";
 
 /// Todos that are left.
 pub(super) fn todos(list: &TodoList) -> String {
@@ -55,7 +55,7 @@ mod tests {
         let start =
             "<check>\n`make` fails, as it did before this turn:\nno\n(exit code 2)\n\nIs all done";
         assert!(
-            both.starts_with(start) && both.ends_with("Mend it, or say why not.\n</check>"),
+            both.starts_with(start) && both.ends_with("Fix it, or say why not.\n</check>"),
             "{both}"
         );
     }

@@ -114,7 +114,7 @@ pub(super) async fn summary(
 /// End of a compaction that a network, a key or a server has stopped.
 fn failed(error: &ModelError) -> Ended {
     let words = format!(
-        "The conversation could not be summed up, and stays as it is: {error}. Say `continue` once that is mended."
+        "The conversation could not be summed up, and stays as it is: {error}. Say \"continue\" once that is fixed."
     );
     (ropewalk_protocol::StopReason::Error, Some(words))
 }

@@ -211,7 +211,7 @@ fn not_possible(
 ) -> Result<(), Ended> {
     match occasion.why {
         CompactionCause::Asked => {
-            parts.events.notice(Level::Info, "There is nothing to compact yet.");
+            parts.events.notice(Level::Info, "There is nothing to sum up yet.");
             Ok(())
         }
         // The server says best what is wrong with it.

@@ -51,7 +51,9 @@ impl Markdown {
                 }
             }
             Record::Decision(audit) => {
-                self.decided.insert(audit.call.to_string(), decision(audit));
+                if let Some(words) = decision(audit) {
+                    self.decided.insert(audit.call.to_string(), words);
+                }
             }
             Record::Words { text, .. } => {
                 let _ = write!(out, "\n{}\n", quoted(text));
@@ -127,27 +129,34 @@ fn line(record: &Record<'_>) -> Option<String> {
         Record::Granted(rule) => format!("Allowed for the session: {}", code(rule)),
         Record::Model(model) => format!("Model: {}", code(model)),
         Record::Mode(mode) => format!("Mode: {mode}"),
-        Record::Ended { stop_reason, .. } => format!("Ended: {stop_reason}"),
+        Record::Ended { stop_reason, .. } => stop_reason.in_words().to_owned(),
         Record::Compacted { before, after, .. } => {
-            format!("Compacted: {before} tokens became {after}")
+            format!("The conversation was summed up: {before} tokens became {after}")
         }
         Record::Check { report, .. } if report.passed => "Check passed".to_owned(),
         Record::Check { .. } => "Check failed".to_owned(),
-        Record::Rewound { turn } => format!("Rewound to before turn {turn}"),
+        Record::Rewound { turn } => format!("Turn {turn} and what came after it are taken back"),
         _ => return None,
     })
 }
 
-/// The decision about a call, in words.
-fn decision(audit: &Audit) -> String {
-    let mut words = format!("{}, by {}", audit.decision, plain(&audit.by));
-    if let Some(verdict) = &audit.verdict {
-        let _ = write!(words, "; the user said: {}", plain(verdict));
+/// The decision about a call, in words. None where it ran as such calls do.
+fn decision(audit: &Audit) -> Option<String> {
+    let done = match &*audit.decision {
+        "allow" => "allowed",
+        "ask" => "asked",
+        "deny" => "refused",
+        other => other,
+    };
+    let mut parts = Vec::new();
+    match &*audit.by {
+        "effect" if audit.decision == "allow" => {}
+        "effect" => parts.push(plain(done)),
+        by => parts.push(format!("{}: {}", plain(done), plain(by))),
     }
-    if let Some(secret) = &audit.secret {
-        let _ = write!(words, "; **may hold secrets: {}**", code(secret));
-    }
-    words
+    parts.extend(audit.verdict.iter().map(|said| format!("the user said: {}", plain(said))));
+    parts.extend(audit.secret.iter().map(|name| format!("**may hold secrets: {}**", code(name))));
+    (!parts.is_empty()).then(|| parts.join("; "))
 }
 
 /// One line, without control characters and what they could do to a terminal.

@@ -103,7 +103,7 @@ pub struct Past {
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
     /// The first line is no journal's.
-    #[error("it is no journal of Ropewalk")]
+    #[error("it is not a session of Ropewalk")]
     NoJournal,
     /// It was written by a later version.
     #[error("it was written by a later version of Ropewalk (format {0}); update to read it")]
@@ -213,7 +213,9 @@ impl Past {
                 Ok(()) => return,
                 Err(problem) => problem,
             },
-            Err(error) => format!("A line of the journal can't be read and is left out: {error}."),
+            Err(error) => {
+                format!("A line of the session can't be read and is left out: {error}.")
+            }
         };
         // A file full of nonsense is told of, not recited.
         if self.problems.len() < 5 {
@@ -223,7 +225,7 @@ impl Past {
 
     fn take(&mut self, record: Record<'static>) -> Result<(), String> {
         match record {
-            Record::Journal(_) => return Err("The journal has a second first line.".to_owned()),
+            Record::Journal(_) => return Err("The session begins twice.".to_owned()),
             Record::Title(title) => self.title = Some(title),
             Record::Turn { turn, at, prompt } => self.begun(turn, at, prompt.into_owned()),
             Record::Words { turn, text } => {
@@ -266,7 +268,7 @@ impl Past {
             }
             Record::State(state) => {
                 let taken = self.kept.take(state);
-                taken.map_err(|error| format!("A line of the journal is left out: {error}."))?;
+                taken.map_err(|error| format!("A line of the session is left out: {error}."))?;
             }
             Record::Start { turn, state } => self.starts(turn, state)?,
             Record::Taken { turn, id } => {
@@ -310,7 +312,7 @@ impl Past {
         let mut start = SavedState::default();
         for one in state {
             let taken = start.take(one);
-            taken.map_err(|error| format!("A line of the journal is left out: {error}."))?;
+            taken.map_err(|error| format!("A line of the session is left out: {error}."))?;
         }
         self.kept.begin_from(&start);
         self.start = Some((turn, start));

@@ -74,7 +74,7 @@ pub enum SessionError {
     )]
     InUse(String),
     /// Its journal can't be read.
-    #[error("the journal of session {id} can't be read: {why}")]
+    #[error("session {id} can't be read: {why}")]
     Unreadable {
         /// Which.
         id: String,
@@ -82,7 +82,7 @@ pub enum SessionError {
         why: ReadError,
     },
     /// The disk says no.
-    #[error("the journal of session {id}: {why}")]
+    #[error("session {id}: {why}")]
     Io {
         /// Which.
         id: String,

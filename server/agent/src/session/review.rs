@@ -204,10 +204,10 @@ pub(super) async fn compact_idle(
         Ok(Ok(Ok(()))) => {}
         Ok(Ok(Err((_, message)))) => parts.events.warn(message.unwrap_or_default()),
         Ok(Err(Interrupted)) => {
-            parts.events.notice(Level::Info, "The compaction was stopped; nothing has changed.")
+            parts.events.notice(Level::Info, "The summary was stopped; nothing has changed.")
         }
         Err(_) => parts.events.warn(
-            "Ropewalk has a bug: the compaction was cut off. The log has the details.".to_owned(),
+            "Ropewalk has a bug: the summary was cut off. The log has the details.".to_owned(),
         ),
     }
     // The actor may be gone.
@@ -218,20 +218,20 @@ pub(super) async fn compact_idle(
 /// The history before a turn whose words were compacted, from the journal; or a sentence why there is none.
 async fn folded(journal: &Journal, turn: u64) -> Result<History, String> {
     let Some(path) = journal.path() else {
-        return Err("its words were compacted, and this session is not kept on the disk".to_owned());
+        return Err("its words were summed up, and this session is not kept on the disk".to_owned());
     };
     let reading = tokio::task::spawn_blocking(move || {
         let read = File::open(path).map_err(ReadError::Io);
         read.and_then(|file| Past::read(BufReader::new(file)))
     });
     let unread = |error: &dyn Display| {
-        format!("its words were compacted, and the session's journal can't be read: {error}")
+        format!("its words were summed up, and the session's file can't be read: {error}")
     };
     let (past, _) =
         reading.await.map_err(|error| unread(&error))?.map_err(|error| unread(&error))?;
     // It ends early where it could not be written, as on a full disk.
     past.before(turn).ok_or_else(|| {
-        "its words were compacted, and the session's journal does not reach that far".to_owned()
+        "its words were summed up, and the session's file does not reach back that far".to_owned()
     })
 }
 

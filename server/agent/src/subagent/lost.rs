@@ -18,9 +18,12 @@ impl LostWork {
     pub(super) fn add(&mut self, report: &MergeReport) {
         self.conflicts.extend(report.conflicts.iter().cloned());
         self.reasons.extend(report.refused.iter().map(ToString::to_string));
-        self.reasons.extend(report.stays.iter().map(|file| {
-            format!("{file} stays, because the place that it was moved to was not taken in")
-        }));
+        self.reasons.extend(
+            report
+                .stays
+                .iter()
+                .map(|file| format!("{file} stays, because its new place was not taken in")),
+        );
     }
 
     /// Says it in a result; `who` has made the changes.

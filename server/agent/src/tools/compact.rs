@@ -43,7 +43,7 @@ impl TypedTool for Compact {
         let is_empty = fill.context > 0 && fill.used.saturating_mul(LEAST_PART) < fill.context;
         let output = if is_empty {
             ToolOutput::error(format_args!(
-                "only {} of {} tokens of your context are in use, so there is nothing to win. Go on",
+                "only {} of {} tokens of your context are in use, so there is nothing to gain. Go on",
                 fill.used, fill.context
             ))
         } else {

@@ -10,7 +10,7 @@ use ropewalk_model::{Block, ModelStop};
 const MOST_CUTS: u32 = 3;
 
 /// Words for the model after a turn that ended because it was cut too often.
-pub(crate) const CUT_OFF: &str = "your messages were cut at the bound for output tokens, and what was not complete is \
+pub(crate) const CUT_OFF: &str = "your messages were cut at the limit of output tokens, and what was not complete is \
                                   lost: send long content in several smaller calls";
 
 impl Turn {
@@ -26,7 +26,7 @@ impl Turn {
         true
     }
 
-    /// Words for the model if its reply was cut at the bound for output tokens.
+    /// Words for the model if its reply was cut at the limit of output tokens.
     pub(crate) fn cut_in_words(&mut self, said: &StepReply) -> Result<Option<String>, TooOften> {
         self.asked_again &= said.calls.is_empty();
         if said.reply.stop_reason != ModelStop::MaxTokens {
@@ -39,10 +39,10 @@ impl Turn {
         }
         Ok(Some(match &said.cut {
             Some(tool) => format!(
-                "(Your message was cut at the bound for output tokens, in the midst of a call of {tool}, which was not \
+                "(Your message was cut at the limit of output tokens, in the midst of a call of {tool}, which was not \
                  run. Do it in smaller pieces: send long content in several smaller calls.)"
             ),
-            None => "(Your message was cut at the bound for output tokens. Go on where it ended; send long content in \
+            None => "(Your message was cut at the limit of output tokens. Go on where it ended; send long content in \
                      several smaller calls.)"
                 .to_owned(),
         }))

@@ -24,24 +24,24 @@ impl StepReply {
         let message = match self.reply.stop_reason {
             ModelStop::MaxTokens => return cut_off(),
             ModelStop::ContextFull => {
-                let message = "The model's context is full, and its answer ends there. Start another session \
-                               (ropewalk.new), or give the model more context.";
+                let message = "The model's context is full, and its answer ends there. Begin another session \
+                               (/new), or give the model more context.";
                 return (StopReason::MaxTokens, Some(message.to_owned()));
             }
             ModelStop::Refusal => {
                 return (StopReason::Refusal, Some("The model declined to answer.".to_owned()));
             }
             ModelStop::Other(word) => {
-                format!("The model stopped: {word}. Prompt \"continue\" to go on.")
+                format!("The model stopped: {word}. Say \"continue\" to go on.")
             }
             _ if self.is_empty => {
-                "The model ended its turn without a word, also when it was asked again. Prompt \
+                "The model ended its turn without a word, also when it was asked again. Say \
                                    \"continue\" to go on, or choose another model."
                     .to_owned()
             }
             ModelStop::ToolUse => {
                 "The model announced a tool call that never came, also when it was asked again. \
-                                   Prompt \"continue\" to go on."
+                                   Say \"continue\" to go on."
                     .to_owned()
             }
             _ => return (StopReason::EndTurn, None),
@@ -52,9 +52,9 @@ impl StepReply {
 
 /// The end of a turn whose replies were cut too often.
 pub(crate) fn cut_off() -> Ended {
-    let message = "The answer was cut at the bound for output tokens again and again. Ask for less at a time, or give \
-                   it more room: `limits.output_tokens` bounds a reply, `provider.NAME.output` says what the model can \
-                   write, and a reply gets a quarter of `provider.NAME.context` at most. Prompt \"continue\" to go on.";
+    let message = "The answer was cut at the limit of output tokens again and again. Ask for less at a time, or give \
+                   it more room: `limits.output_tokens` limits a reply, `provider.NAME.output` says what the model can \
+                   write, and a reply gets a quarter of `provider.NAME.context` at most. Say \"continue\" to go on.";
     (StopReason::MaxTokens, Some(message.to_owned()))
 }
 

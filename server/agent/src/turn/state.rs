@@ -27,7 +27,7 @@ pub(crate) struct Turn {
     pub(crate) is_over: bool,
     /// How often the model has printed a call as text.
     pub(crate) printed: u32,
-    /// How many replies in a row were cut at the bound for output tokens.
+    /// How many replies in a row were cut at the limit of output tokens.
     pub(crate) cuts: u32,
     /// True if the model was just asked again, because its reply said nothing.
     pub(crate) asked_again: bool,

@@ -10,7 +10,7 @@ use ropewalk_protocol::StopReason;
 use std::panic::AssertUnwindSafe;
 
 /// Words for a subagent at a bound.
-const SUM_UP: &str = "(You have reached your bound, so this is your last message. Call no tool: write your summary now, of \
+const SUM_UP: &str = "(You have reached your limit, so this is your last message. Call no tool: write your summary now, of \
                       what you found or did and of what is left.)";
 
 /// End of a subagent's turn.

@@ -150,7 +150,7 @@ async fn what_passes_is_told_to_the_user_alone() {
 #[tokio::test]
 async fn what_fails_goes_back_to_the_model_which_mends_it() {
     let mends = edit("two", "three")
-        .expect_text("<check>\n`make test` fails:\na.txt is wrong\n(exit code 1)\n\nMend it, or say why not.\n</check>");
+        .expect_text("<check>\n`make test` fails:\na.txt is wrong\n(exit code 1)\n\nFix it, or say why not.\n</check>");
     let replies = [edit("one", "two"), says("Done."), mends, says("Now it is.")];
     let (mut bench, runner) = start_verifying(replies, runner([red(), green()]));
     assert_eq!(bench.run("go").await, StopReason::EndTurn);
@@ -317,7 +317,7 @@ async fn todos_that_the_turn_has_left_open_are_told_once() {
     let replies = [
         plan(),
         says("Done."),
-        plan().expect_text("<check>\nThese todos are open:\n- Write\n\nMend it, or say why not."),
+        plan().expect_text("<check>\nThese todos are open:\n- Write\n\nFix it, or say why not."),
         edit("one", "two"),
         says("It stays open."),
         says("Hello."),
@@ -338,7 +338,7 @@ async fn the_model_is_asked_once_if_all_is_done() {
         says("Hello."),
         calls("list_dir", json!({})),
         says("Done."),
-        edit("one", "two").expect_text(asked).expect_no_text("Mend it"),
+        edit("one", "two").expect_text(asked).expect_no_text("Fix it, or"),
         says("Now it is."),
         edit("two", "three"),
         says("Done."),

@@ -338,7 +338,7 @@ async fn a_journal_that_is_gone_undoes_nothing() {
     let bench = compacted(story_with_an_edit(), None).await;
     let journal = bench.dir.path().join("state/sessions/s.jsonl");
     std::fs::write(&journal, "no journal\n").unwrap();
-    cannot_be_taken_back(bench, "can't be read: it is no journal of Ropewalk").await;
+    cannot_be_taken_back(bench, "can't be read: it is not a session of Ropewalk").await;
 }
 
 #[tokio::test]

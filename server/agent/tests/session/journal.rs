@@ -312,12 +312,12 @@ async fn it_can_be_read_as_markdown() {
         "> Make them numbers",
         "- `edit_file` `{\"path\":\"a.txt\"",
         "- Result failed",
-        "- Result (allow, by allow bash(*))",
+        "- Result (allowed: allow bash(*))",
         "There.",
         "accept: a.txt:1*",
         "reject: a.txt:7: not that*",
         "## Turn 2",
-        "*Ended: end_turn*",
+        "*Done*",
     ] {
         assert!(text.contains(wanted), "{wanted} is missing in\n{text}");
     }

@@ -147,7 +147,7 @@ async fn a_pause_that_never_ends_is_bounded_by_steps() {
 async fn a_text_that_was_cut_goes_on_and_the_model_is_told() {
     let mut bench = start([
         says("a long sto").stop(Stop::MaxTokens),
-        says("ry").expect_text("cut at the bound for output tokens. Go on where it ended"),
+        says("ry").expect_text("cut at the limit of output tokens. Go on where it ended"),
     ]);
     assert_eq!(bench.run("tell").await, StopReason::EndTurn);
 }
@@ -217,7 +217,7 @@ async fn steps_are_bounded_and_continue_goes_on() {
     bench.session.prompt(ropewalk_protocol::Prompt::new("go"));
     let (_, stop, message) = bench.end().await;
     assert_eq!(stop, StopReason::MaxSteps);
-    assert_eq!(message.unwrap(), "Stopped after 2 steps. Prompt \"continue\" to go on.");
+    assert_eq!(message.unwrap(), "Stopped after 2 steps. Say \"continue\" to go on.");
     assert_eq!(bench.run("continue").await, StopReason::EndTurn);
     assert_eq!(bench.results().len(), 3);
 }

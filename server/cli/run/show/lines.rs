@@ -30,7 +30,7 @@ pub(super) fn meanwhile(event: &Event) -> Option<String> {
     Some(match event {
         Event::Waiting { waited_ms, is_queued, .. } => {
             let whom = if *is_queued { "its turn at the model" } else { "the model" };
-            format!("(waits for {whom} since {} s)", waited_ms / 1000)
+            format!("(waits for {whom}, {} s so far)", waited_ms / 1000)
         }
         Event::Compacting { why: CompactionCause::Asked, .. } => {
             "(sums up the conversation)".to_owned()

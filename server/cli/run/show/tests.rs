@@ -170,7 +170,7 @@ fn a_retry_says_that_what_was_said_is_void() {
     let waiting = |is_queued| Event::Waiting { turn: 1, waited_ms: 10_400, is_queued };
     assert_eq!(
         for_people(&[waiting(true), waiting(false)]),
-        "(waits for its turn at the model since 10 s)\n(waits for the model since 10 s)\n"
+        "(waits for its turn at the model, 10 s so far)\n(waits for the model, 10 s so far)\n"
     );
     assert_eq!(
         for_people(&[step.clone(), text("Half"), retry.clone()]),

@@ -131,7 +131,7 @@ impl Layer {
 
 fn not_looked_through(roots: &[String]) -> String {
     format!(
-        "{} holds too many files to find out what was built outside since: a tool that goes by times may take such output for fresh though it is of another text. Build all anew where that matters (make -B)",
+        "{} holds too many files to find out what was built outside since: a tool that goes by file times may take old output for new. Build everything anew where that matters (make -B)",
         roots.join(", ")
     )
 }

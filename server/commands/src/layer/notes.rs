@@ -73,12 +73,12 @@ const KINDS: &[(NameGiver, &str, &str)] = &[
     ),
     (
         |told| &told.surplus,
-        "too much for one review (at most {files} files and {megabytes} MB of a command's are proposed), so left in this session's layer alone, where only its commands see it: ",
+        "too much for one review (at most {files} files and {megabytes} MB of a command's are proposed), so it is not proposed; only commands of this session see it: ",
         ". If it is output, add its folder to .gitignore; else let a command write less",
     ),
     (
         |told| &told.special,
-        "a pipe, socket or device is no file that can be kept; only commands of this session see it: ",
+        "a pipe, socket or device can't be kept; only commands of this session see it: ",
         "",
     ),
     (
@@ -111,7 +111,7 @@ impl CollectNotes {
         if !self.elsewhere.is_empty() {
             // Nothing else matters of a command of which nothing is kept.
             return vec![format!(
-                "git went to another branch or commit, or moved this one, or stashed changes or took them back, which can't be kept, so nothing that this command changed is: all files are as they were before it ({}). Leave that to the user, after accepting",
+                "git went to another branch or commit, or moved this one, or stashed changes or took them back, which can't be kept, so nothing that this command changed is kept: all files are as they were before it ({}). Leave that to the user, after accepting",
                 list(self.elsewhere)
             )];
         }

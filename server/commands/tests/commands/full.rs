@@ -21,7 +21,7 @@ const EMPTIED: &str = "was full and was emptied: ignored files that commands had
 pub(crate) fn it_is_left_by_one_in_the_background() {
     let mut bench = small(16, Upper::Memory);
     let said = says(&mut bench, "echo kept > kept.txt; head -c 40000000 /dev/zero > x.bin");
-    assert!(said.contains("fills its layer (16 MB)"), "{said}");
+    assert!(said.contains("fills the sandbox (16 MB)"), "{said}");
     bench.open("a.txt", "unsaved\n");
     let said =
         says_in_background(&mut bench, json!({ "command": "cat *.txt; ls; echo new > b.txt" }));

@@ -375,7 +375,7 @@ fn variable(name: &str) -> Result<(), ValueRefusal> {
         return Ok(());
     }
     Err(ValueRefusal(format!(
-        "lists `{}`, which is no name of a variable; that entry is ignored",
+        "lists `{}`, which is not the name of a variable; that entry is ignored",
         shown(name)
     )))
 }

@@ -55,8 +55,8 @@ pub(super) fn lines(
             one(format!("run after the agent's changes, unasked, {}", whole(command)?))
         }
         Setting::SelfCheck(on) => {
-            let words = if *on { "ask the model" } else { "ask the model no more" };
-            one(format!("{words} before each turn ends if all is done"))
+            let words = if *on { "ask the model" } else { "no longer ask the model" };
+            one(format!("{words} before each turn ends whether all is done"))
         }
         Setting::Log(filter) => one(format!("log with the filter {}", whole(filter)?)),
         Setting::Provider(field, text) => one(of_provider(name, *field, text.as_deref())?),

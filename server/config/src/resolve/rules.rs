@@ -67,7 +67,7 @@ fn rule(ListItem { line, value }: ListItem, source: &ValueSource) -> Result<Rule
         }
     }
     match unfit(&rule.rule) {
-        Some(words) => Err(format!("has an entry that is no rule ({at}{words})")),
+        Some(words) => Err(format!("has an entry that is not a rule ({at}{words})")),
         None => Ok(rule),
     }
 }

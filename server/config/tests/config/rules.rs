@@ -78,12 +78,12 @@ fn what_is_no_rule_is_said_and_the_rest_counts() {
         &[
             "`mode` in ~/.config/ropewalk/rules.toml:1 is ignored: that file holds only `allow`, `ask` and `deny`; put it into ~/.config/ropewalk/config.toml",
             "`ask` in ~/.config/ropewalk/rules.toml:2 may only list rules as text or tables, not a whole number; that entry is ignored",
-            "`ask` in ~/.config/ropewalk/rules.toml:2 has an entry that is no rule (line 4: a rule must not be empty); that entry is ignored",
-            "`ask` in ~/.config/ropewalk/rules.toml:2 has an entry that is no rule (line 5: a rule must not be empty); that entry is ignored",
+            "`ask` in ~/.config/ropewalk/rules.toml:2 has an entry that is not a rule (line 4: a rule must not be empty); that entry is ignored",
+            "`ask` in ~/.config/ropewalk/rules.toml:2 has an entry that is not a rule (line 5: a rule must not be empty); that entry is ignored",
             "`ask` in ~/.config/ropewalk/rules.toml:2 has an entry (line 6: `rule` must be text, not a whole number); that entry is ignored",
             "`ask` in ~/.config/ropewalk/rules.toml:2 has an entry with an unknown key (line 7: `match`; there are `rule`, `matches` and `refuses`); that entry is ignored",
             "`ask` in ~/.config/ropewalk/rules.toml:2 has an entry (line 8: `matches` must be a list of texts); that entry is ignored",
-            "`ask` in ~/.config/ropewalk/rules.toml:2 has an entry that is no rule (line 9: a rule must be one line without control characters); that entry is ignored",
+            "`ask` in ~/.config/ropewalk/rules.toml:2 has an entry that is not a rule (line 9: a rule must be one line without control characters); that entry is ignored",
         ],
     );
 }

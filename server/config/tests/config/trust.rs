@@ -76,7 +76,7 @@ const LOOSE: &[(&str, &str, &str, &str, &str)] = &[
         "",
         "check.self = true",
         "true",
-        "ask the model before each turn ends if all is done",
+        "ask the model before each turn ends whether all is done",
     ),
     ("log", "", "log = 'trace'", "\"trace\"", "log with the filter `trace`"),
     ("limits.*", "", "", "", ""),

@@ -140,7 +140,7 @@ pub(super) fn question(asked: &Approval, member: Option<&str>, how: &str) -> Str
     let mut words = format!("**{head}**\n\n{}\n", fenced(&harmless(&asked.detail)));
     if !asked.unseen.is_empty() {
         let unseen = plain_line(&asked.unseen.join(", "));
-        words.push_str(&format!("\nIt will not see the unsaved or unpublished text of {unseen}."));
+        words.push_str(&format!("\nIt will not see unsaved text or proposed changes of {unseen}."));
     }
     if let Some(rule) = &asked.rule_words {
         let lasting = if asked.always { "Always" } else { "This session" };

@@ -21,7 +21,7 @@ fn words(asked: &Approval, member: Option<&str>) -> String {
     let mut words = format!("{who} asks to run {tool}: {detail}\n({reason})");
     if !asked.unseen.is_empty() {
         words.push_str(&format!(
-            "\nIt will not see the unsaved or unpublished text of {}.",
+            "\nIt will not see unsaved text or proposed changes of {}.",
             asked.unseen.join(", ")
         ));
     }

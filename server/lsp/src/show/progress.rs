@@ -90,7 +90,7 @@ pub(super) fn progress_words(event: &Event, todos: &TodoList) -> Option<String> 
         }
         Event::Waiting { waited_ms, is_queued, .. } => {
             let whom = if *is_queued { "its turn at the model" } else { "the model" };
-            format!("waits for {whom} since {} s", waited_ms / 1000)
+            format!("waits for {whom}, {} s so far", waited_ms / 1000)
         }
         Event::Compacting { .. } => "sums up the conversation".to_owned(),
         Event::ToolCall { tool, title, .. } => {

@@ -35,7 +35,7 @@ pub(crate) fn resumed(session: &ResumedSession) -> String {
     }
     for waiting in &session.waiting {
         words.push_str(&format!(
-            "\nIt ended before this was taken up, so ask again: “{}”",
+            "\nIt ended before it had read this, so ask again: “{}”",
             shortened(waiting, 200)
         ));
     }
@@ -61,7 +61,7 @@ const LOST: usize = 5;
 fn lost(changes: &[String]) -> String {
     let what = if changes.len() == 1 { "This change" } else { "These changes" };
     let mut words = format!(
-        "\n{what} could not be brought back, because the text that was to be changed is another or gone:"
+        "\n{what} could not be brought back, because the text it was about has changed or is gone:"
     );
     for change in changes.iter().take(LOST) {
         words.push_str(&format!("\n- {}", plain_line(change)));

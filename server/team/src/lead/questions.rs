@@ -115,7 +115,7 @@ impl Lead {
         let station = self.opened()?;
         let id = i64::try_from(request).unwrap_or(i64::MAX);
         if station.team().request(id).await?.kind != RequestKind::Plan {
-            return Err(format!("Request {id} is no plan").into());
+            return Err(format!("Request {id} is not a plan").into());
         }
         Ok(station.membership.answer(id, approve, words).await?)
     }

@@ -71,7 +71,7 @@ impl TypedTool for ApprovePlan {
             let PlanVerdict { request_id, approve, feedback } = input;
             let request = station.team().request(request_id).await?;
             if request.kind != RequestKind::Plan {
-                return Err(format!("request {request_id} is no plan").into());
+                return Err(format!("request {request_id} is not a plan").into());
             }
             let words = feedback.unwrap_or_default();
             station.membership.answer(request_id, approve, &words).await?;

@@ -17,7 +17,7 @@ pub(crate) struct TaskCreate(pub(crate) ToolOwner);
 pub(crate) struct TaskCreateInput {
     /// The task in one line.
     subject: String,
-    /// All that who does it must know.
+    /// All that whoever does it must know.
     #[serde(default)]
     description: Option<String>,
     /// Numbers of the tasks that must be completed before.

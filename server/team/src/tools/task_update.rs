@@ -18,7 +18,7 @@ pub(crate) struct TaskUpdate(pub(crate) ToolOwner);
 #[derive(Deserialize, JsonSchema, Clone, Copy, Debug, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum WantedStatus {
-    /// Given back uncounted, or begun anew.
+    /// Given back without counting as failed, or reopened.
     Pending,
     /// Claimed by you: `claim_task` does that.
     InProgress,
@@ -45,7 +45,7 @@ pub(crate) struct TaskUpdateInput {
     /// Tasks that wait for it, too.
     #[serde(default, rename = "addBlocks")]
     add_blocks: Vec<i64>,
-    /// A line for who reads the task next; the summary of one that is completed.
+    /// A line for whoever reads the task next; of a completed one, its summary.
     #[serde(default)]
     note: Option<String>,
 }
@@ -94,7 +94,7 @@ async fn update(
         (Some(WantedStatus::Failed | WantedStatus::Pending), Some(claim)) => {
             let failed = input.status == Some(WantedStatus::Failed);
             if failed && note.trim().is_empty() {
-                return Err("say in note why it failed, for who tries it next".into());
+                return Err("say in note why it failed, for whoever tries it next".into());
             }
             let reason = if failed { ReturnReason::Failed(note) } else { ReturnReason::Leaving };
             station.membership.give_back(claim, &reason).await?;

@@ -94,7 +94,7 @@ impl std::str::FromStr for Rule {
         let shown = || without_keys(&preview(text, PREVIEW_CHARS));
         let wrong = || {
             format!(
-                "{:?} is no rule: write tool or tool(pattern), as in bash(git status *)",
+                "{:?} is not a rule: write tool or tool(pattern), as in bash(git status *)",
                 shown()
             )
         };
@@ -111,7 +111,7 @@ impl std::str::FromStr for Rule {
             return Err(wrong());
         }
         if with.is_some() && !["*", Bash::NAME].contains(&tool) {
-            return Err(format!("{:?} says with what, as only rules for bash do", shown()));
+            return Err(format!("{:?} has `with`, which only rules for bash may have", shown()));
         }
         let with = with.map(|with| {
             let part = |why: String| without_keys(&preview(&why, PREVIEW_CHARS));

@@ -86,7 +86,7 @@ impl Rules {
         }
         if is_bare {
             wrong.push(format!(
-                "{from}: the {list} rule {shown} says with what, which counts in allow alone: it is about every such call."
+                "{from}: the {list} rule {shown} has `with`, which counts only in allow: the rule is about every such call."
             ));
         }
         let unknown = rule.tool().filter(|tool| !known.iter().any(|name| name == tool));

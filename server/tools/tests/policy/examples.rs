@@ -48,13 +48,13 @@ fn an_allow_rule_whose_example_fails_is_not_used_and_a_stricter_one_is() {
 fn what_can_be_no_rule_and_what_is_about_no_tool_is_said() {
     let (used, wrong) = read(List::Deny, "bash(", &[], &[]);
     assert_eq!(used, 0);
-    assert!(wrong[0].starts_with("~/rules.toml:3: \"bash(\" is no rule"), "{wrong:?}");
+    assert!(wrong[0].starts_with("~/rules.toml:3: \"bash(\" is not a rule"), "{wrong:?}");
     assert!(wrong[0].ends_with("It stands in deny and does nothing."), "{wrong:?}");
     for (list, rule) in [(List::Deny, "bash(ls *) with network"), (List::Ask, "bash with /srv")] {
         let (used, wrong) = read(list, rule, &["ls"], &[]);
         assert_eq!(used, 1, "{rule}");
         let words = format!(
-            "the {list} rule {rule} says with what, which counts in allow alone: it is about every such call."
+            "the {list} rule {rule} has `with`, which counts only in allow: the rule is about every such call."
         );
         assert!(wrong.len() == 1 && wrong[0].ends_with(&words), "{wrong:?}");
     }

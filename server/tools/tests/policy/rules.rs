@@ -498,9 +498,9 @@ fn what_a_rule_gives_is_read_as_it_is_written() {
     let written = format!("bash with {}", home.join("notes").display());
     assert_eq!(read("bash with ~/notes").unwrap().to_string(), written);
     for (text, why) in [
-        ("bash(ls) with", "is no rule"),
-        ("bash(ls) with ", "is no rule"),
-        ("bash(ls)with network", "is no rule"),
+        ("bash(ls) with", "is not a rule"),
+        ("bash(ls) with ", "is not a rule"),
+        ("bash(ls)with network", "is not a rule"),
         ("bash(ls) with networks", "\"networks\" is neither network nor an absolute path"),
         ("bash with network,/x", "\"network,/x\" is neither"),
         ("bash with notes/x", "\"notes/x\" is neither"),

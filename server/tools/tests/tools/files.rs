@@ -103,11 +103,11 @@ fn the_users_text_and_the_forks_win_over_the_disks() {
     bench.say("write_file", json!({"path": "a", "content": "fork\n"}));
     assert_eq!(
         bench.say("read_file", json!({"path": "c"})),
-        "     1\tfork\n(with changes that are not published yet)"
+        "     1\tfork\n(with pending changes)"
     );
     assert_eq!(
         bench.say("read_file", json!({"path": "a"})),
-        "     1\tfork\n(unsaved text of the editor, with changes that are not published yet)"
+        "     1\tfork\n(unsaved text of the editor, with pending changes)"
     );
 }
 

@@ -13,10 +13,7 @@ fn a_deleted_file_is_gone_for_the_next_call_alone() {
     bench.say("write_file", json!({"path": "mine", "content": "x"}));
     for (path, expected) in [
         ("a", "Deleted a"),
-        (
-            "a",
-            "Error: There is no file a: a change of yours that is not published yet took it away",
-        ),
+        ("a", "Error: There is no file a: a pending change of yours deleted or moved it"),
         ("dir/b", "Deleted dir/b"),
         ("mine", "Deleted mine"),
         ("mine", "Error: There is no file mine"),
@@ -203,5 +200,8 @@ fn a_name_can_be_used_again() {
     bench.say(tool, input);
     let (tool, input) = write("a");
     let said = bench.say(tool, input);
-    assert!(said.starts_with("Error: a was given another name by a change of yours"), "{said}");
+    assert!(
+        said.starts_with("Error: a was given another name by a pending change of yours"),
+        "{said}"
+    );
 }

@@ -131,8 +131,5 @@ fn diagnostics_come_from_the_editor() {
     assert!(bench.say("diagnostics", json!({"path": "../a"})).starts_with("Error: Path escapes"));
     bench.say("write_file", json!({"path": "a", "content": "b\n"}));
     let said = bench.say("diagnostics", json!({"path": "a"}));
-    assert!(
-        said.ends_with("\n(of the user's text; your changes that are not published are not in it)"),
-        "{said}"
-    );
+    assert!(said.ends_with("\n(of the user's text; your pending changes are not in it)"), "{said}");
 }

@@ -290,19 +290,14 @@ src/
         "binary
 deep/
 latin.txt
-lib.rs (with changes that are not published)
+lib.rs (with pending changes)
 main.rs
 mine/
 new_buffer.rs (unsaved in the editor)
 open.rs (unsaved in the editor)
 utf16.txt",
     );
-    check(
-        bench,
-        "list_dir",
-        json!({"path": "src/mine"}),
-        "made.rs (with changes that are not published)",
-    );
+    check(bench, "list_dir", json!({"path": "src/mine"}), "made.rs (with pending changes)");
     check(bench, "list_dir", json!({"path": "other"}), "o.rs");
     std::fs::create_dir(bench.path("empty")).unwrap();
     check(bench, "list_dir", json!({"path": "empty"}), "(empty folder)");

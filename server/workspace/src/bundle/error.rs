@@ -8,27 +8,29 @@ use std::fmt;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BundleError {
     /// It is larger than a bundle may be.
-    #[error("the changes take {bytes} bytes; a bundle may have {MOST_BYTES}: split the task")]
+    #[error(
+        "the changes take {bytes} bytes, more than the {MOST_BYTES} that can be handed over at once: split the task"
+    )]
     TooLarge {
         /// Its size.
         bytes: usize,
     },
     /// It is of another version.
     #[error(
-        "the bundle is of version {version}, and this Ropewalk reads version {VERSION}: use the same release everywhere"
+        "the changes were handed over in version {version}, and this Ropewalk reads version {VERSION}: use the same release everywhere"
     )]
     Version {
         /// Its version.
         version: u32,
     },
     /// It is no bundle.
-    #[error("the bundle can't be read: {why}")]
+    #[error("the changes can't be read: {why}")]
     Malformed {
         /// The reader's words.
         why: String,
     },
     /// It names a folder that is not open here.
-    #[error("the bundle changes {path}, but no folder named {root} is open here")]
+    #[error("one of the changes is of {path}, but no folder named {root} is open here")]
     UnknownRoot {
         /// The folder's name.
         root: String,
@@ -36,13 +38,13 @@ pub enum BundleError {
         path: String,
     },
     /// A path that leads out of its folder: absolute, or with `.`, `..` or empty parts.
-    #[error("the bundle names {path}, which is no plain path below its folder")]
+    #[error("one of the changes is of {path}, which is not a plain path below its folder")]
     Escapes {
         /// The path.
         path: String,
     },
     /// A path that goes through a link here.
-    #[error("the bundle names {path}, which leads through a link here: {why}")]
+    #[error("one of the changes is of {path}, which leads through a link here: {why}")]
     ThroughLink {
         /// The path.
         path: String,
@@ -50,7 +52,9 @@ pub enum BundleError {
         why: String,
     },
     /// A link that it makes leads out.
-    #[error("the bundle makes {path} a link to {target}, which is not inside the open folders")]
+    #[error(
+        "one of the changes makes {path} a link to {target}, which is not inside the open folders"
+    )]
     LeadsOut {
         /// The link.
         path: String,
@@ -58,26 +62,26 @@ pub enum BundleError {
         target: String,
     },
     /// A file of git's own.
-    #[error("the bundle names {path}, which is git's own and changed by nobody")]
+    #[error("one of the changes is of {path}, which is git's own data, and no agent changes that")]
     OfGit {
         /// The path.
         path: String,
     },
     /// A file that may hold secrets, or holds a key.
-    #[error("the bundle carries {path}, which holds a key or may hold secrets")]
+    #[error("one of the changes is of {path}, which holds a key or may hold secrets: leave it out")]
     Secret {
         /// The path.
         path: String,
     },
     /// The hash of a base is not that of its text.
-    #[error("the bundle's text of {path} does not have the hash that the bundle says")]
+    #[error("the text handed over for {path} does not have the hash that came with it")]
     WrongHash {
         /// The path.
         path: String,
     },
     /// An edit that does not fit the base.
     #[error(
-        "the bundle's edit of {path} at bytes {start} to {end} doesn't fit its text of {len} bytes or the edit before it"
+        "the edit of {path} at bytes {start} to {end} doesn't fit its text of {len} bytes or the edit before it"
     )]
     Misplaced {
         /// The path.
@@ -90,13 +94,13 @@ pub enum BundleError {
         len: usize,
     },
     /// A change that the base can't have.
-    #[error("the bundle's change of {path} does not go with what it says was there")]
+    #[error("the change of {path} does not go with what it says was there")]
     Unfit {
         /// The path.
         path: String,
     },
     /// Two changes of one file.
-    #[error("the bundle names {path} twice")]
+    #[error("{path} is changed twice")]
     Twice {
         /// The path.
         path: String,

@@ -51,7 +51,7 @@ pub enum StateError {
         doc: DocId,
     },
     /// A published hunk under another id than its own.
-    #[error("what is published of hunk {expected} says that it is hunk {found}")]
+    #[error("what was accepted as change {expected} says that it is change {found}")]
     OtherHunk {
         /// The id of the record.
         expected: u64,

@@ -51,7 +51,7 @@ fn renamed(to: &str) -> Value {
 
 /// Bundles of which the words say what is wrong.
 fn broken() -> Vec<(Value, &'static str)> {
-    let plain = "no plain path below its folder";
+    let plain = "not a plain path below its folder";
     let mut wrong = edit(0, 3);
     wrong[0]["base"]["text"]["text"] = json!("One\n");
     let twice = json!([edit(0, 3)[0], edit(0, 3)[0]]);
@@ -73,7 +73,7 @@ fn broken() -> Vec<(Value, &'static str)> {
         (edit(0, 9), "doesn't fit its text of 4 bytes"),
         (edit(3, 1), "doesn't fit"),
         (wrong, "does not have the hash"),
-        (twice, "names a.txt twice"),
+        (twice, "a.txt is changed twice"),
         (make("w", "x", &json!({ "edits": [] })), "does not go with what it says was there"),
         (make("w", "x", &json!("delete")), "does not go with"),
         (make("w", "x", &json!({ "run": "ls" })), "can't be read"),
@@ -124,8 +124,8 @@ fn what_is_no_bundle_is_refused_in_words() {
     let cases: [(&[u8], &str); 4] = [
         (b"", "can't be read"),
         (b"{\"version\":1}", "can't be read"),
-        (&later, "of version 2"),
-        (&huge, "16777217 bytes; a bundle may have 16777216"),
+        (&later, "in version 2"),
+        (&huge, "16777217 bytes, more than the 16777216"),
     ];
     for (written, words) in cases {
         let refusal = refusal(&world, written);

@@ -98,7 +98,7 @@ async fn the_budget_of_a_turn_ends_all_that_are_at_work_with_their_summaries() {
         let look =
             of(prompt, calls("list_dir", json!({}))).gate(ReplyPlace::Answer, prompt.as_str());
         let sums_up = of(prompt, says(&format!("So far of {prompt}.")))
-            .expect_text("You have reached your bound");
+            .expect_text("You have reached your limit");
         [look, sums_up]
     });
     // A reply takes 110: the one that starts them, and the first of any.

@@ -23,7 +23,7 @@ fn bounded(agent: &str, change: impl FnOnce(&mut Settings), more: Vec<ScriptedRe
             "Look around",
             says("So far.").call("write_file", json!({"path": "made", "content": "x"})),
         )
-        .expect_text("You have reached your bound"),
+        .expect_text("You have reached your limit"),
     ];
     let bench = start_with(replies.into_iter().chain(more), change);
     bench.file("a.txt", "one\n");
