@@ -63,9 +63,7 @@ fn without_a_team_no_board_is_opened_and_no_database_asked() {
         let port = database.local_addr().unwrap().port();
         let board = format!("board = \"postgres://nobody@127.0.0.1:{port}/board\"\n");
         let board = if is_database { &*board } else { "" };
-        stage
-            .agent
-            .reconfigure(|config| format!("{config}[team]\nenabled = {is_on}\n{board}"));
+        stage.agent.reconfigure(|config| format!("{config}[team]\nenabled = {is_on}\n{board}"));
         let editor = stage.quiet_editor(Profile::VSCODE);
         editor.open("a.txt");
         assert_eq!(turn(&editor, "Look."), "end_turn");

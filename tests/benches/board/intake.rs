@@ -47,9 +47,8 @@ async fn made() -> Vec<u8> {
         let (old, new) = (format!("// File {number}."), format!("// The file {number}."));
         json!({ "path": format!("{number}.rs"), "old_text": old, "new_text": new })
     };
-    let all = (0..FILES).fold(ScriptedReply::new(), |reply, number| {
-        reply.call("edit_file", edit(number))
-    });
+    let all = (0..FILES)
+        .fold(ScriptedReply::new(), |reply, number| reply.call("edit_file", edit(number)));
     let mut bench = start([all, says("Changed.")]);
     bench.ask("Change all").await;
     let (bundle, left_out) = bench.session.bundle().await.expect("a bundle");

@@ -1,9 +1,7 @@
 //! Real servers: a lead with teammates that wait for work, beside one without, and a server in which teams are on and none
 //! is used.
 
-use crate::client::{
-    Client, frame, initialize, memory, notification, processor_time, server,
-};
+use crate::client::{Client, frame, initialize, memory, notification, processor_time, server};
 use crate::harness::{Bar, Report};
 use crate::support::agent::Agent;
 use ropewalk_testkit::model::ScriptedReply;
