@@ -1,8 +1,10 @@
-//! Commands about a team where there is none, and what they take.
+//! Servers without a team: commands about one say so, and no board is opened.
 
-use crate::support::stage::{Stage, say};
+use crate::support::stage::{Stage, read, say, turn};
 use ropewalk_testkit::editor::Profile;
 use serde_json::{Value, json};
+use std::io::ErrorKind;
+use std::net::TcpListener;
 
 const NONE: &str = "There is no team here yet: ask for teammates or tasks first";
 
@@ -49,4 +51,32 @@ fn without_a_team_every_command_about_one_says_so() {
     editor.prompt("Are you there?");
     editor.wait_for_turn_end();
     stage.end(editor);
+}
+
+#[test]
+fn without_a_team_no_board_is_opened_and_no_database_asked() {
+    for (is_on, is_database) in [(false, false), (false, true), (true, false), (true, true)] {
+        let database = TcpListener::bind("127.0.0.1:0").unwrap();
+        database.set_nonblocking(true).unwrap();
+        let replies = [read("a.txt"), say("One.")];
+        let stage = Stage::new("review", &[("a.txt", "one\n")], replies);
+        let port = database.local_addr().unwrap().port();
+        let board = format!("board = \"postgres://nobody@127.0.0.1:{port}/board\"\n");
+        let board = if is_database { &*board } else { "" };
+        stage.agent.reconfigure(|config| format!("{config}[team]\nenabled = {is_on}\n{board}"));
+        let editor = stage.quiet_editor(Profile::VSCODE);
+        editor.open("a.txt");
+        assert_eq!(turn(&editor, "Look."), "end_turn");
+        // Questions about a team open none either.
+        for command in ["ropewalk.tasks", "ropewalk.team", "ropewalk.inbox"] {
+            let error = editor.execute(command, Value::Null).expect_err(command);
+            assert_eq!(&*error.message == NONE, is_on, "{command}: {error}");
+        }
+        editor.shutdown();
+        let offered = stage.agent.model.requests()[0]["tools"].to_string();
+        assert_eq!(offered.contains("spawn_teammate"), is_on, "{offered}");
+        assert!(!stage.agent.folder("state/ropewalk/boards").exists());
+        let asked = database.accept().map(|(_, from)| from);
+        assert_eq!(asked.expect_err("a connection").kind(), ErrorKind::WouldBlock);
+    }
 }

@@ -17,8 +17,7 @@ pub(crate) struct IdleInput {}
 impl TypedTool for Idle {
     type Input = IdleInput;
     const NAME: &'static str = "idle";
-    const DESCRIPTION: &'static str =
-        "Signals that you have no more work: you wait for messages and tasks.";
+    const DESCRIPTION: &'static str = "Ends your turn: you wait for messages and tasks.";
     const EFFECT: Effect = Effect::Session;
 
     fn subject(&self, _: &IdleInput) -> Subject {

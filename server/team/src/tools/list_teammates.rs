@@ -19,7 +19,7 @@ pub(crate) struct ListTeammatesInput {}
 impl TypedTool for ListTeammates {
     type Input = ListTeammatesInput;
     const NAME: &'static str = "list_teammates";
-    const DESCRIPTION: &'static str = "Lists the team's members with role, state and task.";
+    const DESCRIPTION: &'static str = "Lists the team: roles, states, tasks.";
     const EFFECT: Effect = Effect::Read;
 
     fn subject(&self, _: &ListTeammatesInput) -> Subject {

@@ -14,11 +14,9 @@ pub(crate) struct SendMessage(pub(crate) ToolOwner);
 /// A message.
 #[derive(Deserialize, JsonSchema, Debug)]
 pub(crate) struct Letter {
-    /// The member's name; `lead` is the lead.
+    /// A name; `lead` is the lead.
     to: String,
-    /// The text.
     content: String,
-    /// Always `message`.
     #[serde(default)]
     msg_type: Option<String>,
 }
@@ -26,8 +24,7 @@ pub(crate) struct Letter {
 impl TypedTool for SendMessage {
     type Input = Letter;
     const NAME: &'static str = "send_message";
-    const DESCRIPTION: &'static str =
-        "Sends a message to a member of the team, who reads it before its next step.";
+    const DESCRIPTION: &'static str = "Writes to a member, who reads it before its next step.";
     const EFFECT: Effect = Effect::Session;
 
     fn subject(&self, input: &Letter) -> Subject {
@@ -53,14 +50,13 @@ pub(crate) struct Broadcast(pub(crate) ToolOwner);
 /// A text for all.
 #[derive(Deserialize, JsonSchema, Debug)]
 pub(crate) struct Circular {
-    /// The text.
     content: String,
 }
 
 impl TypedTool for Broadcast {
     type Input = Circular;
     const NAME: &'static str = "broadcast";
-    const DESCRIPTION: &'static str = "Sends a message to all members of the team.";
+    const DESCRIPTION: &'static str = "Writes to all members.";
     const EFFECT: Effect = Effect::Session;
 
     fn subject(&self, _: &Circular) -> Subject {
@@ -87,8 +83,7 @@ pub(crate) struct Nothing {}
 impl TypedTool for ReadInbox {
     type Input = Nothing;
     const NAME: &'static str = "read_inbox";
-    const DESCRIPTION: &'static str =
-        "Shows your unread messages. They also come by themselves before each step.";
+    const DESCRIPTION: &'static str = "Shows unread messages. They also come by themselves.";
     const EFFECT: Effect = Effect::Session;
 
     fn subject(&self, _: &Nothing) -> Subject {

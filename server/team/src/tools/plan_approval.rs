@@ -14,14 +14,15 @@ pub(crate) struct SubmitPlan(pub(crate) ToolOwner);
 /// A plan.
 #[derive(Deserialize, JsonSchema, Debug)]
 pub(crate) struct MemberPlan {
-    /// The whole plan: its steps, and the files that each changes.
+    /// All of it: steps, and the files each changes.
     plan: String,
 }
 
 impl TypedTool for SubmitPlan {
     type Input = MemberPlan;
     const NAME: &'static str = "plan_approval";
-    const DESCRIPTION: &'static str = "Submits your plan to the lead and waits for the answer. Until it is approved you can change nothing.";
+    const DESCRIPTION: &'static str =
+        "Submits your plan to the lead and waits. Until it is approved you can change nothing.";
     const EFFECT: Effect = Effect::Session;
 
     fn subject(&self, _: &MemberPlan) -> Subject {
@@ -45,11 +46,8 @@ pub(crate) struct ApprovePlan(pub(crate) ToolOwner);
 /// An answer to a plan.
 #[derive(Deserialize, JsonSchema, Debug)]
 pub(crate) struct PlanVerdict {
-    /// The request's number.
     request_id: i64,
-    /// True if the plan may be carried out.
     approve: bool,
-    /// Words for the teammate.
     #[serde(default)]
     feedback: Option<String>,
 }
@@ -57,7 +55,7 @@ pub(crate) struct PlanVerdict {
 impl TypedTool for ApprovePlan {
     type Input = PlanVerdict;
     const NAME: &'static str = "plan_approval";
-    const DESCRIPTION: &'static str = "Approves a teammate's plan, or sends it back with feedback.";
+    const DESCRIPTION: &'static str = "Approves a teammate's plan, or sends it back.";
     const EFFECT: Effect = Effect::Session;
 
     fn subject(&self, input: &PlanVerdict) -> Subject {

@@ -15,7 +15,6 @@ pub(crate) struct ShutdownRequest(pub(crate) ToolOwner);
 /// A teammate's name.
 #[derive(Deserialize, JsonSchema, Debug)]
 pub(crate) struct Name {
-    /// The teammate's name.
     teammate: String,
 }
 
@@ -23,7 +22,7 @@ impl TypedTool for ShutdownRequest {
     type Input = Name;
     const NAME: &'static str = "shutdown_request";
     const DESCRIPTION: &'static str =
-        "Asks a teammate to shut down. It may finish or refuse; the answer comes as a message.";
+        "Asks a teammate to shut down. It may refuse; the answer comes as a message.";
     const EFFECT: Effect = Effect::Session;
 
     fn subject(&self, input: &Name) -> Subject {
@@ -52,7 +51,6 @@ pub(crate) struct RequestQuery(pub(crate) ToolOwner);
 /// A request's number.
 #[derive(Deserialize, JsonSchema, Debug)]
 pub(crate) struct RequestNumber {
-    /// The request's number.
     request_id: i64,
 }
 
@@ -87,11 +85,8 @@ pub(crate) struct AnswerShutdown(pub(crate) ToolOwner);
 /// An answer.
 #[derive(Deserialize, JsonSchema, Debug)]
 pub(crate) struct ShutdownAnswer {
-    /// The request's number.
     request_id: i64,
-    /// True to shut down.
     approve: bool,
-    /// Why not.
     #[serde(default)]
     reason: Option<String>,
 }
@@ -100,7 +95,7 @@ impl TypedTool for AnswerShutdown {
     type Input = ShutdownAnswer;
     const NAME: &'static str = "shutdown_response";
     const DESCRIPTION: &'static str =
-        "Answers a request to shut down: approve to stop now, or refuse with a reason.";
+        "Answers a shutdown request: approve to stop now, or refuse with a reason.";
     const EFFECT: Effect = Effect::Session;
 
     fn subject(&self, input: &ShutdownAnswer) -> Subject {

@@ -13,16 +13,15 @@ pub(crate) struct SpawnTeammate(pub(crate) ToolOwner);
 /// A teammate.
 #[derive(Deserialize, JsonSchema, Debug)]
 pub(crate) struct SpawnTeammateInput {
-    /// A short name.
     name: String,
-    /// Role of the member, such as `coder`. Tasks with a role go to members of that role.
+    /// Such as `coder`; tasks may name it.
     role: String,
-    /// First words for the member. It knows nothing of this conversation.
+    /// It knows nothing of this conversation.
     prompt: String,
-    /// True if it must plan, and have the plan approved by you, before it changes anything.
+    /// Changes nothing before you approve its plan.
     #[serde(default)]
     plan: bool,
-    /// Its model as `provider/name`; else the one of the configuration.
+    /// As `provider/name`.
     #[serde(default)]
     model: Option<String>,
 }
@@ -30,7 +29,7 @@ pub(crate) struct SpawnTeammateInput {
 impl TypedTool for SpawnTeammate {
     type Input = SpawnTeammateInput;
     const NAME: &'static str = "spawn_teammate";
-    const DESCRIPTION: &'static str = "Starts a teammate: an agent that works beside you on its own copy, claims tasks from the board by itself, and hands its changes to your review. It needs no watching: its news come to you.";
+    const DESCRIPTION: &'static str = "Starts an agent beside you, on its own copy: it claims tasks by itself; its changes come to your review, its news to you.";
     const EFFECT: Effect = Effect::Session;
 
     fn subject(&self, input: &SpawnTeammateInput) -> Subject {

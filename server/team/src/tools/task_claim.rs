@@ -14,14 +14,13 @@ pub(crate) struct ClaimTask(pub(crate) ToolOwner);
 /// A task's number.
 #[derive(Deserialize, JsonSchema, Debug)]
 pub(crate) struct TaskClaimInput {
-    /// The task's number.
     task_id: i64,
 }
 
 impl TypedTool for ClaimTask {
     type Input = TaskClaimInput;
     const NAME: &'static str = "claim_task";
-    const DESCRIPTION: &'static str = "Claims a task of the board: it is yours from then on.";
+    const DESCRIPTION: &'static str = "Makes a task of the board yours.";
     const EFFECT: Effect = Effect::Session;
 
     fn subject(&self, input: &TaskClaimInput) -> Subject {

@@ -15,15 +15,14 @@ pub(crate) struct TaskCreate(pub(crate) ToolOwner);
 /// A new task.
 #[derive(Deserialize, JsonSchema, Debug)]
 pub(crate) struct TaskCreateInput {
-    /// The task in one line.
+    /// One line.
     subject: String,
-    /// All that whoever does it must know.
+    /// All one must know to do it.
     #[serde(default)]
     description: Option<String>,
-    /// Numbers of the tasks that must be completed before.
     #[serde(default, rename = "blockedBy")]
     blocked_by: Vec<i64>,
-    /// The role that must do it; else any.
+    /// Who must do it; else any.
     #[serde(default)]
     role: Option<String>,
 }
@@ -31,7 +30,7 @@ pub(crate) struct TaskCreateInput {
 impl TypedTool for TaskCreate {
     type Input = TaskCreateInput;
     const NAME: &'static str = "task_create";
-    const DESCRIPTION: &'static str = "Puts a task on the team's board. Idle teammates claim tasks by themselves, the lowest number first.";
+    const DESCRIPTION: &'static str = "Puts a task on the team's board. Idle members claim tasks by themselves, lowest number first.";
     const EFFECT: Effect = Effect::Session;
 
     fn subject(&self, input: &TaskCreateInput) -> Subject {

@@ -12,10 +12,9 @@ use serde_json::json;
 /// Lists tasks.
 pub(crate) struct TaskList(pub(crate) ToolOwner);
 
-/// A page.
+/// A page, from 1.
 #[derive(Deserialize, JsonSchema, Debug)]
 pub(crate) struct TaskListInput {
-    /// The page, from 1.
     #[serde(default)]
     page: Option<i64>,
 }
@@ -23,8 +22,7 @@ pub(crate) struct TaskListInput {
 impl TypedTool for TaskList {
     type Input = TaskListInput;
     const NAME: &'static str = "task_list";
-    const DESCRIPTION: &'static str =
-        "Lists the tasks on the board with status, owner and the tasks they wait for.";
+    const DESCRIPTION: &'static str = "Lists the board's tasks: status, owner, what they wait for.";
     const EFFECT: Effect = Effect::Read;
 
     fn subject(&self, _: &TaskListInput) -> Subject {
@@ -57,14 +55,13 @@ pub(crate) struct TaskGet(pub(crate) ToolOwner);
 /// A task's number.
 #[derive(Deserialize, JsonSchema, Debug)]
 pub(crate) struct TaskNumber {
-    /// The task's number.
     task_id: i64,
 }
 
 impl TypedTool for TaskGet {
     type Input = TaskNumber;
     const NAME: &'static str = "task_get";
-    const DESCRIPTION: &'static str = "Shows a task of the board, whole.";
+    const DESCRIPTION: &'static str = "Shows a whole task.";
     const EFFECT: Effect = Effect::Read;
 
     fn subject(&self, input: &TaskNumber) -> Subject {

@@ -14,19 +14,19 @@ use serde::Deserialize;
 /// See the module.
 pub(crate) struct TaskUpdate(pub(crate) ToolOwner);
 
-/// A status that can be asked for.
+// Status that can be asked for. Comments of documentation would go along in each request.
 #[derive(Deserialize, JsonSchema, Clone, Copy, Debug, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum WantedStatus {
-    /// Given back without counting as failed, or reopened.
+    // Given back uncounted, or begun anew.
     Pending,
-    /// Claimed by you: `claim_task` does that.
+    // Claimed by you: `claim_task` does that.
     InProgress,
-    /// Done.
+    // Done.
     Completed,
-    /// Given back as failed, with the note as the reason.
+    // Given back as failed, with the note as the reason.
     Failed,
-    /// Needed no more.
+    // Needed no more.
     #[serde(alias = "deleted")]
     Cancelled,
 }
@@ -34,18 +34,15 @@ pub(crate) enum WantedStatus {
 /// A change of a task.
 #[derive(Deserialize, JsonSchema, Debug)]
 pub(crate) struct TaskUpdateInput {
-    /// The task's number.
     task_id: i64,
-    /// Its status from now on.
     #[serde(default)]
+    #[schemars(with = "WantedStatus")]
     status: Option<WantedStatus>,
-    /// Tasks that it waits for, too.
     #[serde(default, rename = "addBlockedBy")]
     add_blocked_by: Vec<i64>,
-    /// Tasks that wait for it, too.
     #[serde(default, rename = "addBlocks")]
     add_blocks: Vec<i64>,
-    /// A line for whoever reads the task next; of a completed one, its summary.
+    /// For its next reader; a summary if completed.
     #[serde(default)]
     note: Option<String>,
 }
@@ -53,7 +50,7 @@ pub(crate) struct TaskUpdateInput {
 impl TypedTool for TaskUpdate {
     type Input = TaskUpdateInput;
     const NAME: &'static str = "task_update";
-    const DESCRIPTION: &'static str = "Changes a task of the board. Your own task is completed with all you have changed for it; that ends your turn, and the next task comes by itself.";
+    const DESCRIPTION: &'static str = "Changes a task. `completed` hands over all you changed for it and ends your turn; the next task comes by itself. `pending` gives it back, `failed` too, with the note as reason.";
     const EFFECT: Effect = Effect::Session;
 
     fn subject(&self, input: &TaskUpdateInput) -> Subject {

@@ -5,4 +5,5 @@ mod bench;
 mod changes;
 mod idle;
 mod requests;
+mod sizes;
 mod work;

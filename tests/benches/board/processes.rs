@@ -1,66 +1,18 @@
-//! Members of a team as many processes over one board: how long claims take while a random process is killed and replaced
-//! four times a second. Each task must be done once, none before those it waits for. Then `ropewalk worker`s with a scripted
-//! model, whose changes come to one review. Bars are in the README.
+//! Members as many processes over one board, and `ropewalk worker`s: how long claims take while a random process is killed
+//! and replaced four times a second.
 
-#![expect(clippy::expect_used, reason = "a bench that can't run may say so bluntly")]
-
-#[path = "../team_processes/crew.rs"]
-#[expect(dead_code, clippy::unwrap_used, clippy::indexing_slicing, reason = "the tests' own file")]
-mod crew;
-#[path = "../team_processes/crowd.rs"]
-#[expect(clippy::unwrap_used, reason = "the tests' own file")]
-mod crowd;
-#[expect(dead_code, reason = "the other benches use the rest of it")]
-mod harness;
-#[path = "../team_processes/story.rs"]
-#[expect(dead_code, clippy::unwrap_used, clippy::indexing_slicing, reason = "the tests' own file")]
-mod story;
-#[path = "../support/mod.rs"]
-#[expect(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    reason = "the tests' own file"
-)]
-mod support;
-#[path = "../../server/board/tests/swarm/swarm.rs"]
-#[expect(
-    unreachable_pub,
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    reason = "the tests' own file"
-)]
-mod swarm;
-#[path = "../support/team_board.rs"]
-#[expect(clippy::unwrap_used, reason = "the tests' own file")]
-mod team_board;
-
-use crowd::Crowd;
-use harness::{Bar, Report};
-use ropewalk_testkit::namespaces::{self, BRIDGE_ADDRESS, Namespaces};
+use crate::crowd::Crowd;
+use crate::harness::{Bar, Report};
+use crate::swarm::{Outcome, Swarm};
+use ropewalk_testkit::namespaces::{BRIDGE_ADDRESS, Namespaces};
 use ropewalk_testkit::postgres::Postgres;
 use std::path::Path;
 use std::time::Duration;
-use swarm::{Outcome, Swarm};
 
 const KILLS: Duration = Duration::from_millis(250);
 
-fn main() {
-    if swarm::work_if_told() {
-        return;
-    }
-    let moved = namespaces::move_in();
-    harness::main(&[], |report| {
-        sqlite(report);
-        postgres(report, moved);
-        workers(report);
-    });
-}
-
 /// Workers with a scripted model. Their changes come to one review, whose text must be the right one, or it ends at once.
-fn workers(report: &mut Report) {
+pub(crate) fn workers(report: &mut Report) {
     let rows = ["workers: killed in the midst of a task", "workers: seconds"];
     if !rows.iter().any(|row| report.wants(row)) {
         return;
@@ -72,7 +24,7 @@ fn workers(report: &mut Report) {
     }
 }
 
-fn sqlite(report: &mut Report) {
+pub(crate) fn sqlite(report: &mut Report) {
     if !is_wanted(report, "sqlite") {
         return;
     }
@@ -89,7 +41,7 @@ fn sqlite(report: &mut Report) {
     run(report, "sqlite", &swarm, 10.0);
 }
 
-fn postgres(report: &mut Report, moved: Result<(), String>) {
+pub(crate) fn postgres(report: &mut Report, moved: Result<(), String>) {
     if !is_wanted(report, "postgres") {
         return;
     }
