@@ -16,6 +16,11 @@ pub struct SimpleCommand {
 }
 
 impl SimpleCommand {
+    /// A command of words alone.
+    pub(super) fn of(words: Vec<Word>) -> Self {
+        Self { words, ..Self::default() }
+    }
+
     /// The program's own name without its folder; `None` when a pattern hides it.
     #[must_use]
     pub fn program(&self) -> Option<&str> {
@@ -27,20 +32,12 @@ impl SimpleCommand {
         self.words.get(1..).unwrap_or_default()
     }
 
-    /// The words joined by single spaces, without quotes: the text that a rule is matched against.
+    /// The words joined by single spaces, without quotes, and the redirections behind them.
     #[must_use]
     pub fn text(&self) -> String {
-        self.words.iter().map(Word::text).collect::<Vec<_>>().join(" ")
-    }
-
-    /// The command for messages, its redirections with it.
-    pub(super) fn shown(&self) -> String {
-        let mut text = self.text();
-        for redirect in &self.redirects {
-            text.push_str(if redirect.writes { " > " } else { " < " });
-            text.push_str(&redirect.target.text);
-        }
-        text.trim_start().to_owned()
+        let sign = |redirect: &Redirect| if redirect.writes { ">" } else { "<" };
+        let files = self.redirects.iter().flat_map(|file| [sign(file), file.target.text()]);
+        self.words.iter().map(Word::text).chain(files).collect::<Vec<_>>().join(" ")
     }
 }
 
@@ -59,8 +56,6 @@ pub struct Word {
     pub(super) text: String,
     /// Where the text stops being sure: the first sign of a pattern or expansion that is not quoted.
     pub(super) open_at: Option<usize>,
-    /// True if it begins with a `~` that stands for a home folder.
-    pub(super) is_home: bool,
 }
 
 impl Word {
@@ -68,16 +63,6 @@ impl Word {
     #[must_use]
     pub fn text(&self) -> &str {
         &self.text
-    }
-
-    /// A word of text that means nothing to the shell.
-    pub(super) fn literal(text: &str) -> Self {
-        Self { text: text.to_owned(), ..Self::default() }
-    }
-
-    /// Words that are known only when the command runs.
-    pub(super) fn unknown() -> Self {
-        Self { open_at: Some(0), ..Self::default() }
     }
 
     /// The text after the last slash.
@@ -89,4 +74,9 @@ impl Word {
     pub(crate) fn sure_start(&self) -> Option<String> {
         self.open_at.map(|at| self.text.get(..at).unwrap_or_default().to_owned())
     }
+}
+
+/// True if `name` stands in a list of names parted by spaces.
+pub(super) fn is_in(names: &str, name: &str) -> bool {
+    names.split(' ').any(|known| known == name)
 }

@@ -93,7 +93,7 @@ impl Rule {
 
 /// The pattern for more commands of the same kind; None where only the same one will do.
 fn kind_of(command: &str) -> Option<String> {
-    let parts = danger::simple_commands(command).ok()?;
+    let (parts, None) = danger::readable_commands(command) else { return None };
     let [part] = parts.as_slice() else { return None };
     if !is_plain(part) || super::secrets::in_command(command).is_some() {
         return None;
