@@ -156,7 +156,6 @@ function on.rewound(state, event)
   for turn in pairs(state.published) do
     state.published[turn] = turn < event.turn and state.published[turn] or nil
   end
-  state.queued = vim.tbl_filter(before, state.queued)
 end
 
 function on.turn_started(state, event)
@@ -299,9 +298,11 @@ function on.usage(state, event)
   end
 end
 
-function on.compacting(state)
-  state.note = 'sums up the conversation so far'
-  state.is_summing = not state.running
+function on.compacting(state, event)
+  if not event.thread then
+    state.note = 'sums up the conversation so far'
+    state.is_summing = not state.running
+  end
 end
 
 function on.compacted(state, event)

@@ -161,21 +161,18 @@ export class Store {
             case 'hunks':
                 this.set({ hunks: event.hunks });
                 return true;
-            case 'published':
-                this.set({ published: [...this.head.published, ...event.changes] });
-                return true;
             case 'reviewed':
                 if (event.action === 'undo' || event.action === 'rewind') this.set({ published: [] });
                 noticed(event, (change) => this.change(change));
                 return true;
             case 'approval_requested':
                 this.set({ approvals: [...this.head.approvals, event] });
-                this.writer.asks(event.call, true);
+                this.writer.asks(event, true);
                 return true;
             case 'approval_resolved': {
                 const answered = this.head.approvals.find(({ approval }) => approval === event.approval);
                 this.set({ approvals: this.head.approvals.filter((one) => one !== answered) });
-                if (answered) this.writer.asks(answered.call, false);
+                if (answered) this.writer.asks(answered, false);
                 return true;
             }
             case 'todos':

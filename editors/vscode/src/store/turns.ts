@@ -21,8 +21,10 @@ type Event<T extends SessionEvent['type']> = Extract<SessionEvent, { type: T }>;
 export class TurnWriter {
     /** The open text or thought of each thread: what the next delta goes to. */
     private readonly open = new Map<string, string>();
-    private spent = new Map<number, { input: number; output: number; cost: number | null }>();
-    private edited = new Set<number>();
+    /** What each turn has used so far, its subagents included once they have ended. */
+    private readonly spent = new Map<number, { input: number; output: number; cost: number | null }>();
+    /** Turns that have put something into the files. */
+    private readonly published = new Set<number>();
 
     private readonly desk: Desk;
     private readonly isLive: boolean;
@@ -40,6 +42,7 @@ export class TurnWriter {
     forget(): void {
         this.open.clear();
         this.spent.clear();
+        this.published.clear();
     }
 
     /** The server has died: the running turn goes no further. */
@@ -48,12 +51,11 @@ export class TurnWriter {
     }
 
     /** A call waits for the user's answer, or has it. */
-    asks(call: string, isAsking: boolean): void {
-        for (const item of this.desk.items()) {
-            if (item.kind !== 'call' || item.call !== call) continue;
-            if (isAsking && item.state === 'running') return this.put({ ...item, state: 'asks' });
-            if (!isAsking && item.state === 'asks') return this.put({ ...item, state: 'running' });
-        }
+    asks(question: Event<'approval_requested'>, isAsking: boolean): void {
+        const item = this.desk.item(callId(question));
+        if (item?.kind !== 'call') return;
+        if (isAsking && item.state === 'running') this.put({ ...item, state: 'asks' });
+        if (!isAsking && item.state === 'asks') this.put({ ...item, state: 'running' });
     }
 
     /** True if the event was one of a turn's. */
@@ -75,11 +77,15 @@ export class TurnWriter {
             case 'thread':
                 this.agent(event);
                 return true;
+            case 'published':
+                this.publish(event);
+                return true;
             case 'usage':
-                this.usage(event);
+                // A subagent's are its own totals; the session's are told again when it has ended.
+                if (!event.thread) this.usage(event);
                 return true;
             case 'compacting':
-                this.doing('summing up');
+                if (!event.thread) this.doing('summing up');
                 return true;
             case 'waiting':
                 if (!event.thread) this.doing(event.isQueued ? 'in line' : 'waiting for the model');
@@ -132,11 +138,9 @@ export class TurnWriter {
 
     private begin(event: Event<'turn_started'>): void {
         const { waiting } = this.desk.head();
-        // Prompts move up where one before them was taken back, so the words count too.
-        const own = waiting.find(({ turn }) => turn === event.turn) ?? waiting.find(({ prompt }) => prompt === event.prompt);
         this.desk.set({
             running: { turn: event.turn, began: this.desk.now(), doing: 'thinking' },
-            waiting: waiting.filter((one) => one !== own),
+            waiting: waiting.filter(({ turn }) => turn !== event.turn),
             published: [],
         });
         this.put({ id: `prompt-${event.turn}`, turn: event.turn, kind: 'prompt', text: event.prompt, how: 'sent' });
@@ -152,7 +156,7 @@ export class TurnWriter {
         }
         const text = ended(event.stopReason, event.message, this.spent.get(event.turn) ?? null);
         const reason = event.stopReason;
-        this.put({ id: `end-${event.turn}`, turn: event.turn, kind: 'end', reason, text, canUndo: this.edited.has(event.turn) });
+        this.put({ id: `end-${event.turn}`, turn: event.turn, kind: 'end', reason, text, canUndo: this.published.has(event.turn) });
     }
 
     private rewind(from: number): void {
@@ -161,11 +165,19 @@ export class TurnWriter {
         this.open.clear();
     }
 
+    /** Changes are in the files: the end of their turn, which may have come before, offers to take them back. */
+    private publish(event: Event<'published'>): void {
+        this.published.add(event.turn);
+        this.desk.set({ published: [...this.desk.head().published, ...event.changes] });
+        const end = this.desk.item(`end-${event.turn}`);
+        if (end?.kind === 'end' && !end.canUndo) this.put({ ...end, canUndo: true });
+    }
+
     private usage(event: Event<'usage'>): void {
         const { inTurn, total } = event;
         this.spent.set(event.turn, { input: inTurn.input + inTurn.cacheRead + inTurn.cacheWrite, output: inTurn.output, cost: inTurn.cost ?? null });
         const part: Partial<Head> = { cost: total.cost ?? null };
-        if (event.context && !event.thread) part.context = { used: event.context.used, size: event.context.size ?? null };
+        if (event.context) part.context = { used: event.context.used, size: event.context.size ?? null };
         this.desk.set(part);
     }
 
@@ -224,8 +236,6 @@ export class TurnWriter {
     private result(event: Event<'tool_result'>): void {
         const item = this.desk.item(callId(event));
         if (item?.kind !== 'call') return;
-        const { turn } = event;
-        if (/^(edit_file|write_file|bash)$/.test(item.tool) && !event.isError) this.edited.add(turn);
         const changes = this.desk.head().hunks.length;
         const state = event.isError ? 'failed' : 'done';
         const done: Call = { ...item, state, place: place(event.ran, changes), preview: event.preview, secret: event.secret ?? null };
@@ -258,7 +268,7 @@ export class TurnWriter {
     }
 }
 
-/** Calls of subagents may bear the same ids as the session's own. */
+/** The item of a call. The server gives no two calls of a session one id; with the thread none is mistaken if it should. */
 function callId(event: { call: string; thread?: string | null }): string {
     return `call-${event.thread ?? ''}-${event.call}`;
 }
