@@ -217,6 +217,60 @@ fn configure_without_key(agent: &Agent, address: &str) {
     ));
 }
 
+/// A team at work: alice on the first task and then the third, bob on the second until he is stopped.
+fn team() -> Vec<ScriptedReply> {
+    let task = |subject: &str, role: &str| json!({ "subject": subject, "role": role });
+    let spawn = |name: &str, role: &str| json!({ "name": name, "role": role, "prompt": "Find work on the board." });
+    let of = |name: &str, reply: ScriptedReply| {
+        reply.when(format!("You are '{name}'")).conversation(name.to_owned())
+    };
+    let done = |number: u64| {
+        let input = json!({ "task_id": number, "status": "completed", "note": "It is written." });
+        ScriptedReply::new().call("task_update", input)
+    };
+    let docstring =
+        edit("greet.py", "greet(name):\n", "greet(name):\n    \"\"\"Say hello.\"\"\"\n");
+    let notes = json!({ "path": "NOTES.md", "content": "`greet.py` says hello and goodbye.\n" });
+    let bye = edit("greet.py", "leave(name):\n", "leave(name):\n    \"\"\"Say bye.\"\"\"\n");
+    vec![
+        ScriptedReply::new()
+            .call("task_create", task("A docstring for greet()", "writer"))
+            .call("task_create", task("A docstring for leave(), and a test of it", "tester"))
+            .call("task_create", task("A file with notes", "writer"))
+            .call("spawn_teammate", spawn("alice", "writer"))
+            .call("spawn_teammate", spawn("bob", "tester")),
+        say("They find their work on the board."),
+        ScriptedReply::new()
+            .call("send_message", json!({ "to": "alice", "content": "Be brief, please." })),
+        say("I have told her."),
+        of("alice", say("I look for a task.")),
+        of("alice", docstring.expect_text("Task #1").gate(ReplyPlace::Answer, "alice")),
+        of("alice", done(1).expect_text("Be brief, please.")),
+        of(
+            "alice",
+            ScriptedReply::new()
+                .expect_text("Task #3")
+                .gate(ReplyPlace::Answer, "notes")
+                .call("write_file", notes),
+        ),
+        of("alice", done(3)),
+        of("bob", say("I look for a task.")),
+        of("bob", bye.expect_text("Task #2").gate(ReplyPlace::Answer, "bob")),
+    ]
+}
+
+#[test]
+#[ignore = "needs VS Code; run tests/run"]
+fn a_team_is_seen_at_work_spoken_to_and_stopped_and_the_review_says_whose_a_change_is() {
+    let workspace = tempfile::tempdir().unwrap();
+    let agent = Agent::new("review", team());
+    agent.reconfigure(|before| {
+        format!("team.enabled = true\nallow = [\"spawn_teammate(*)\"]\n{before}parallel = 4\n")
+    });
+    run_plugin("team", workspace.path(), &agent);
+    agent.model.finish().unwrap();
+}
+
 #[test]
 #[ignore = "needs VS Code; run tests/run"]
 fn without_a_server_every_command_says_what_mends_it() {

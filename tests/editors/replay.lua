@@ -47,7 +47,8 @@ local function shown(state)
     changes = picked(state.hunks, 'id', 'file', 'kind'), published = picked(state.fresh, 'hunk', 'file'),
     approvals = vim.tbl_map(function(asked) return asked.approval end, state.approvals), queued = state.queued,
     running = state.running and state.running.turn or vim.NIL, session = state.session or vim.NIL, title = state.title,
-    mode = state.mode or vim.NIL, model = state.model or vim.NIL,
+    mode = state.mode or vim.NIL, model = state.model or vim.NIL, cost = state.usage and state.usage.cost or vim.NIL,
+    summing = state.note == 'sums up the conversation so far',
   }
 end
 

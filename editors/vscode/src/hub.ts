@@ -3,8 +3,8 @@
 import * as vscode from 'vscode';
 import { Client } from './client.ts';
 import type { HunkInfo, SessionEvent, SessionHistory, SessionInfo } from './protocol.ts';
-import type { Change } from './store/items.ts';
-import type { Head } from './store/state.ts';
+import type { TranscriptChange } from './store/items.ts';
+import type { SessionHead } from './store/state.ts';
 import { type Outcome, Store } from './store/store.ts';
 
 /** How the server is, and what the user can do about it. */
@@ -29,8 +29,8 @@ export class Hub implements vscode.Disposable {
     /** Looks for the server again and starts it; set by the extension. */
     restart: () => Promise<void> = async () => {};
 
-    private readonly headEmitter = new vscode.EventEmitter<ReadonlySet<keyof Head>>();
-    private readonly changeEmitter = new vscode.EventEmitter<Change[]>();
+    private readonly headEmitter = new vscode.EventEmitter<ReadonlySet<keyof SessionHead>>();
+    private readonly changeEmitter = new vscode.EventEmitter<TranscriptChange[]>();
     private readonly eventEmitter = new vscode.EventEmitter<SessionEvent>();
     private readonly healthEmitter = new vscode.EventEmitter<Health>();
     /** Parts of the head are another now. */

@@ -49,6 +49,8 @@ function held(store: Store): Record<string, unknown> {
         approvals: head.approvals.map(({ approval }) => approval),
         queued: head.waiting,
         running: head.running?.turn ?? null,
+        cost: head.cost,
+        summing: head.running?.doing === 'summing up',
         session: head.session,
         title: head.title,
         mode: head.mode,

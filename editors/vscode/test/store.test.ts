@@ -57,6 +57,66 @@ test('a compaction between turns leaves nothing behind, however it ends', () => 
     assert.equal(store.head.running?.doing, 'thinking');
 });
 
+const tokens = (cost: number) => ({ input: 100_000, output: 500, cacheRead: 0, cacheWrite: 0, cost });
+const used = (cost: number) => ({ step: tokens(cost), inTurn: tokens(cost), total: tokens(cost), context: { used: 50, size: 100 } });
+
+/** The end of a turn as it is shown. */
+function end(store: Store, turn: number): { text: string; canUndo: boolean } {
+    const item = store.transcript.items.get(`end-${turn}`);
+    assert.ok(item?.kind === 'end');
+    return { text: item.text, canUndo: item.canUndo };
+}
+
+test('what a subagent has used is not what the session and its turn have', () => {
+    const store = running();
+    store.apply(event({ type: 'usage', turn: 1, ...used(2) }));
+    assert.deepEqual([...store.apply(event({ type: 'usage', turn: 1, thread: 't', ...used(0.01) })).head], []);
+    assert.equal(store.head.cost, 2);
+    store.apply(event({ type: 'turn_ended', turn: 1, stopReason: 'end_turn', message: null }));
+    assert.equal(end(store, 1).text, 'Done · 100k tokens in, 500 out · $2.00');
+});
+
+test('a question is shown at the call of its thread', () => {
+    const store = running();
+    for (const thread of [{ thread: 't' }, {}]) {
+        store.apply(event({ type: 'tool_call', turn: 1, call: 'c', tool: 'bash', title: 'x', input: {}, ...thread }));
+    }
+    const state = (id: string) => {
+        const item = store.transcript.items.get(id);
+        return item?.kind === 'call' ? item.state : undefined;
+    };
+    const asked = { turn: 1, approval: 7, call: 'c', tool: 'bash', detail: 'x', reason: '' };
+    store.apply(event({ type: 'approval_requested', ...asked }));
+    assert.deepEqual([state('call--c'), state('call-t-c')], ['asks', 'running']);
+    store.apply(event({ type: 'approval_resolved', turn: 1, approval: 7, how: 'allowed' }));
+    assert.deepEqual([state('call--c'), state('call-t-c')], ['running', 'running']);
+});
+
+test('a turn can be taken back once a change of it is in the files, whichever tool made it, and in its own session alone', () => {
+    const change = { hunk: 3, uri: 'file:///a', file: 'a', kind: 'rename', version: null, range: null };
+    const store = running();
+    const ends = (turn: number) => store.apply(event({ type: 'turn_ended', turn, stopReason: 'end_turn', message: null }));
+    store.apply(event({ type: 'published', turn: 1, changes: [change] }));
+    ends(1);
+    assert.equal(end(store, 1).canUndo, true);
+    store.apply(event({ type: 'turn_started', turn: 2, prompt: 'go' }));
+    ends(2);
+    assert.equal(end(store, 2).canUndo, false);
+    store.apply(event({ type: 'published', turn: 2, changes: [change] }));
+    assert.equal(end(store, 2).canUndo, true);
+    const other = (one: object) => store.apply({ ...event(one), session: 'other' } as SessionEvent);
+    other({ type: 'session_started', title: '', turns: 0, mode: 'review', model: 'a/b', context: 100 });
+    other({ type: 'turn_started', turn: 1, prompt: 'only say' });
+    other({ type: 'turn_ended', turn: 1, stopReason: 'end_turn', message: null });
+    assert.equal(end(store, 1).canUndo, false);
+    store.restore([{
+        turn: 0, at: 0, prompt: 'earlier', stopReason: 'end_turn', usage: {} as never,
+        events: [event({ type: 'published', turn: 0, changes: [change] })],
+    }]);
+    assert.equal(end(store, 0).canUndo, true);
+    assert.deepEqual(store.head.published, []);
+});
+
 test('events of another session are left out', () => {
     const store = running();
     assert.deepEqual(store.apply({ ...event({ type: 'turn_started', turn: 9, prompt: 'x' }), session: 'other' } as SessionEvent).changes, []);

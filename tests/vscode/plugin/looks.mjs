@@ -66,7 +66,7 @@ function isSeen(one) {
 }
 
 /** Parts of the page that run out of it, or whose words are cut without a sign of it. */
-function cut() {
+export function cut() {
     const found = [];
     for (const one of document.querySelectorAll('body *')) {
         const { left, right, width } = one.getBoundingClientRect();

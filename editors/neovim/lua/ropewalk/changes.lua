@@ -26,7 +26,7 @@ local MOST_SIGNS = 50
 
 ---@type table<integer, table<integer, ropewalk.Drawn>> by buffer and hunk
 local drawn = {}
----@type table<integer, table[]> what was drawn last, by buffer
+---@type table<integer, table[]> what was drawn last, by buffer; nil where that is not known
 local shown = {}
 ---Ids are never used again: a mark with an old id would jump back on undo.
 local last_id = 0
@@ -112,7 +112,7 @@ local function draw_new(buffer, one, is_painted, room)
   one.is_painted = is_painted
 end
 
----Of kinds that have no lines of their own.
+---Signs of the kinds that have no lines of their own.
 local SIGNS = { delete = '✗', rename = '»', binary = '~', mode = '~', link = '~' }
 
 ---Draws one change, plain.
@@ -181,7 +181,7 @@ local function paint_visible(window)
   end
 end
 
----The changes of a buffer's file that can be drawn in it now.
+---The changes of a buffer's file, and whether one of them is for another version of its text.
 local function changes_of(buffer, by_uri)
   local uri, version = vim.uri_from_bufnr(buffer), vim.lsp.util.buf_versions[buffer]
   local of, is_stale = {}, false
@@ -210,7 +210,7 @@ end
 ---longer go, and the others stay where they are until the next event.
 local function draw(buffer, by_uri)
   local of, is_stale = changes_of(buffer, by_uri)
-  if vim.deep_equal(of, shown[buffer] or {}) then
+  if shown[buffer] and vim.deep_equal(of, shown[buffer]) then
     return
   end
   if is_stale then

@@ -155,7 +155,7 @@ local function initialized(client, result)
 end
 
 ---What draws: loaded with the server, so that nothing it tells is missed.
-local SURFACES = { 'changes', 'review', 'document', 'approval', 'status', 'notices', 'past', 'progress' }
+local SURFACES = { 'changes', 'accepted', 'review', 'document', 'approval', 'status', 'notices', 'past', 'progress' }
 
 local function handlers()
   local answers = require('ropewalk.answers')

@@ -7,6 +7,9 @@ local text = require('ropewalk.text')
 
 local M = {}
 
+---Names of documents that show files that are not there yet.
+local NEW = 'ropewalk://new/'
+
 ---A buffer of ours with this name, empty the first time.
 local function buffer_named(name, kind)
   local buffer = vim.fn.bufnr('^' .. vim.fn.escape(name, '\\[]*?{},$~') .. '$')
@@ -74,10 +77,17 @@ local function show_in_window(buffer)
   vim.api.nvim_win_set_buf(0, buffer)
 end
 
+---The name of the document that shows a new file, or another change of a file that is not there under its name.
+---@param hunk table
+function M.name_of_new(hunk)
+  local name = name_for('new', hunk.file)
+  return hunk.kind == 'create' and name or ('%s.%d'):format(name, hunk.id)
+end
+
 ---Shows a file that is not there yet, or in words what becomes of one.
 ---@param hunk table
 function M.show_new(hunk)
-  local buffer = buffer_named(name_for('new', hunk.file), 'nofile')
+  local buffer = buffer_named(M.name_of_new(hunk), 'nofile')
   show_in_window(buffer)
   vim.b[buffer].ropewalk_hunks, vim.b[buffer].ropewalk_path = { hunk.id }, vim.uri_to_fname(hunk.uri)
   local _, number = hub.hunk(hunk.id)
@@ -95,21 +105,31 @@ function M.show_new(hunk)
   end)
 end
 
----Leaves documents of new files whose change waits no longer: for the file if it is there, else for what was before.
+---Shows in a document's windows what comes after it: the file if it is there by now, else what was before.
+local function leave(buffer, window)
+  vim.api.nvim_win_call(window, function()
+    local path = vim.b[buffer].ropewalk_path
+    local target = path and vim.uv.fs_stat(path) and vim.fn.bufadd(path) or vim.fn.bufnr('#')
+    if target > 0 and target ~= buffer then
+      vim.bo[target].buflisted = true
+      vim.api.nvim_win_set_buf(window, target)
+    end
+  end)
+end
+
+---Leaves documents of new files whose change waits no longer. Those that are in no window go, for they would be shown
+---again as if something could be done with them.
 local function leave_settled()
-  for _, window in ipairs(vim.api.nvim_list_wins()) do
-    local buffer = vim.api.nvim_win_get_buf(window)
+  for _, buffer in ipairs(vim.api.nvim_list_bufs()) do
     local ids = vim.b[buffer].ropewalk_hunks
-    if ids and vim.startswith(vim.api.nvim_buf_get_name(buffer), 'ropewalk://new/') and not hub.hunk(ids[1]) then
+    if ids and ids[1] and vim.startswith(vim.api.nvim_buf_get_name(buffer), NEW) and not hub.hunk(ids[1]) then
       vim.b[buffer].ropewalk_hunks = {}
-      vim.api.nvim_win_call(window, function()
-        local path = vim.b[buffer].ropewalk_path
-        local target = path and vim.uv.fs_stat(path) and vim.fn.bufadd(path) or vim.fn.bufnr('#')
-        if target > 0 and target ~= buffer then
-          vim.bo[target].buflisted = true
-          vim.api.nvim_win_set_buf(window, target)
-        end
-      end)
+      for _, window in ipairs(vim.fn.win_findbuf(buffer)) do
+        leave(buffer, window)
+      end
+      if #vim.fn.win_findbuf(buffer) == 0 then
+        vim.api.nvim_buf_delete(buffer, { force = true })
+      end
     end
   end
 end
@@ -176,7 +196,7 @@ function M.diff(hunk)
     return whole(hunk, function(all) M.show_text(name_for('diff', hunk.file), all.diff, 'diff') end)
   end
   proposed(hunk, function(whole_text)
-    local path = vim.uri_to_fname(hunk.uri)
+    local path = vim.uri_to_fname(hunk.source or hunk.uri)
     local right = buffer_named(name_for('proposed', hunk.file), 'nofile')
     vim.bo[right].bufhidden = 'wipe'
     fill(right, lines_of(whole_text))
@@ -243,6 +263,12 @@ function M.read(buffer, name)
     return require('ropewalk.chat').adopt()
   end
   vim.bo[buffer].buftype, vim.bo[buffer].buflisted = 'nofile', false
+  local new = vim.iter(hub.state.hunks):find(function(hunk)
+    return vim.startswith(name, NEW) and M.name_of_new(hunk) == name
+  end)
+  if new then
+    return M.show_new(new)
+  end
   fill(buffer, { 'This text is not kept. :Ropewalk chat leads to the conversation.' })
 end
 

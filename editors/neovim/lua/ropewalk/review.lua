@@ -1,4 +1,5 @@
 ---Review of proposed changes: next, accept, reject, edit, list; and undo of what was accepted.
+local accepted = require('ropewalk.accepted')
 local changes = require('ropewalk.changes')
 local client = require('ropewalk.client')
 local hub = require('ropewalk.hub')
@@ -8,14 +9,14 @@ local text = require('ropewalk.text')
 
 local M = {}
 
----The file or document that was looked at last, for changes in no buffer: the id of its change.
+---The id of the change that the user was led to last.
 local last_led_to ---@type integer?
 
 local function say(words)
   notify.show('info', words)
 end
 
----True, and said, if nothing waits.
+---Tells the user if no change waits; true then.
 local function nothing_waits()
   if #hub.state.hunks == 0 then
     say(hub.state.running and 'No change waits for you yet.' or 'No change waits for you.')
@@ -43,6 +44,9 @@ local function chosen(opts)
   return is_led_to and { last_led_to } or vim.list_slice(at, 1, 1)
 end
 
+---Commands that take all changes at once, in the words of the screen.
+local FOR_ALL = { accept = 'accepts', reject = 'rejects' }
+
 ---As `chosen`; where it is nothing, says what to do.
 local function chosen_or_words(opts)
   if nothing_waits() then
@@ -50,8 +54,9 @@ local function chosen_or_words(opts)
   end
   local ids = chosen(opts)
   if #ids == 0 then
-    local all = #hub.state.hunks
-    say(('No change at the cursor. :Ropewalk next leads to one of %d; :Ropewalk! %s takes all.'):format(all, opts.name))
+    local words = ('No change at the cursor. :Ropewalk next leads to one of %d'):format(#hub.state.hunks)
+    local for_all = FOR_ALL[opts.name]
+    say(words .. (for_all and ('; :Ropewalk! %s %s all.'):format(opts.name, for_all) or '.'))
     return nil
   end
   return ids
@@ -65,15 +70,23 @@ local function show_new_lines(id)
   end
   local needed = vim.api.nvim_win_text_height(0, { start_row = vim.fn.line('w0') - 1, end_row = last }).all
   local height = vim.api.nvim_win_get_height(0)
-  if needed > height or vim.fn.line('.') - vim.fn.line('w0') < 1 then
+  if needed > height or vim.fn.line('.') == vim.fn.line('w0') then
+    -- It does not fit below the cursor, or nothing of what stands before it is to be seen: it goes to the top, with two
+    -- lines before it where there is room.
     vim.cmd('normal! zt')
     local view = vim.fn.winsaveview()
     if view.topline > 3 and height > 12 then
       vim.fn.winrestview({ topline = view.topline - 2 })
     end
   elseif last + 1 >= vim.api.nvim_buf_line_count(0) then
+    -- Neovim by itself scrolls to no lines of ours below the last one of the buffer.
     vim.cmd('normal! zz')
   end
+end
+
+---True if a file is open or on the disk.
+local function is_there(path)
+  return vim.uv.fs_stat(path) ~= nil or vim.fn.bufloaded(path) == 1
 end
 
 ---Leads to a change in whichever file.
@@ -81,7 +94,7 @@ end
 function M.go(hunk)
   last_led_to = hunk.id
   local path = vim.fn.fnamemodify(vim.uri_to_fname(hunk.source or hunk.uri), ':.')
-  if hunk.kind ~= 'text' and not vim.uv.fs_stat(path) and vim.fn.bufloaded(path) == 0 then
+  if not is_there(path) then
     return require('ropewalk.document').show_new(hunk)
   end
   local buffer = vim.fn.bufadd(path)
@@ -102,11 +115,14 @@ function M.go(hunk)
   show_new_lines(hunk.id)
 end
 
----The place of the change to go on from: the one that was led to if the cursor is still at it, else the last one
----before the cursor. Nil if there is none in this buffer.
+---The number among all of the change to go on from: of the one that was led to if the cursor is still at it, else of the
+---last one before the cursor. If this buffer's changes all stand behind the cursor, that of the one before them, which is
+---0 where they are the first; nil if this buffer has none.
+---@return integer?
 local function number_here()
-  for _, id in ipairs(vim.b.ropewalk_hunks or {}) do
-    return (select(2, hub.hunk(id)))
+  local shown = vim.b.ropewalk_hunks
+  if shown and shown[1] then
+    return (select(2, hub.hunk(shown[1])))
   end
   local buffer, row = vim.api.nvim_get_current_buf(), vim.api.nvim_win_get_cursor(0)[1] - 1
   local before
@@ -131,6 +147,7 @@ function M.next(_, _, backwards)
   if not here and last_led_to then
     here = select(2, hub.hunk(last_led_to))
   end
+  -- Backwards leads to the change before the cursor, and one further only from the change that was led to.
   local is_at_it = here and here > 0 and hub.state.hunks[here].id == last_led_to
   local step = not backwards and 1 or is_at_it and -1 or 0
   local number = here and (here - 1 + step) % all + 1 or backwards and all or 1
@@ -190,33 +207,24 @@ function M.list()
     local is_text = hunk.kind == 'text'
     local new = vim.trim((hunk.new or ''):match('[^\n]*%S[^\n]*') or '')
     local words = is_text and (new ~= '' and new or 'removes lines') or hunk.kind == 'create' and 'new file' or hunk.diff
-    local path = vim.uri_to_fname(hunk.uri)
+    local path = vim.uri_to_fname(hunk.source or hunk.uri)
     local buffer = vim.fn.bufnr(vim.fn.fnameescape(path))
     local row = buffer ~= -1 and changes.place(buffer, hunk.id) or hunk.line
-    entries[#entries + 1] = { filename = path, lnum = row + 1, text = text.line(vim.trim(words or '')), user_data = hunk.id }
+    local name = is_there(path) and path or require('ropewalk.document').name_of_new(hunk)
+    entries[#entries + 1] = { filename = name, lnum = row + 1, text = text.line(vim.trim(words or '')), user_data = hunk.id }
   end
   vim.fn.setqflist({}, ' ', { title = 'Ropewalk: ' .. text.changes(hub.state.hunks), items = entries })
   vim.cmd('botright copen')
 end
 
----The published change at the cursor.
-local function published_here()
-  local uri, row = vim.uri_from_bufnr(0), vim.api.nvim_win_get_cursor(0)[1] - 1
-  for _, of_turn in pairs(hub.state.published) do
-    for _, change in ipairs(of_turn) do
-      local range = change.range
-      if change.uri == uri and range and range.start.line <= row and math.max(range['end'].line, range.start.line) >= row then
-        return change.hunk
-      end
-    end
-  end
-end
+---What the last `undo` was about, until its outcome is told.
+local taking_back ---@type { hunk: integer?, turn: integer? }?
 
 ---Takes accepted changes back: those of the last turn, of a turn by its number, or with `here` the one at the cursor.
 function M.undo(words)
   local argument = {}
   if words == 'here' then
-    argument.hunk = published_here()
+    argument.hunk = accepted.at(vim.api.nvim_win_get_cursor(0)[1] - 1)
     if not argument.hunk then
       return say('No accepted change of Ropewalk at the cursor. :Ropewalk undo takes back those of the last turn.')
     end
@@ -226,6 +234,7 @@ function M.undo(words)
       return notify.show('error', ':Ropewalk undo takes the number of a turn, or `here`.')
     end
   end
+  taking_back = { hunk = argument.hunk, turn = argument.turn }
   argument.session = hub.state.session
   client.command('undo', argument)
 end
@@ -234,6 +243,13 @@ hub.listen(function(event)
   if event.type == 'reviewed' then
     for _, words in ipairs(event.failed or {}) do
       notify.show('warning', text.line(words))
+    end
+    if event.action == 'undo' then
+      -- Of several some may stand still: which, is not told.
+      if taking_back and #(event.failed or {}) == 0 then
+        accepted.forget(taking_back)
+      end
+      taking_back = nil
     end
     if event.action == 'undo' and event.done > 0 then
       say(text.count(event.done, 'change is', 'changes are') .. ' taken back.')

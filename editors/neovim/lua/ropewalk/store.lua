@@ -18,7 +18,6 @@ local M = {}
 ---@field queued { turn: integer, prompt: string }[]
 ---@field approvals table[] the oldest first
 ---@field hunks table[] in the order of files and lines
----@field published table<integer, table[]> changes that stand in the files, by turn
 ---@field fresh table[] changes published since the last turn began
 ---@field plan { content: string, status: string }[]
 ---@field team table[] the members of the session's team
@@ -33,7 +32,7 @@ local M = {}
 ---@return ropewalk.State
 function M.new()
   return {
-    title = '', items = {}, calls = {}, threads = {}, messages = {}, queued = {}, approvals = {}, hunks = {}, published = {},
+    title = '', items = {}, calls = {}, threads = {}, messages = {}, queued = {}, approvals = {}, hunks = {},
     fresh = {}, plan = {}, team = {}, touched = {}, generation = 0,
   }
 end
@@ -153,10 +152,6 @@ function on.rewound(state, event)
     return not item.turn or item.turn < event.turn
   end
   state.items = filter(state, state.items, before)
-  for turn in pairs(state.published) do
-    state.published[turn] = turn < event.turn and state.published[turn] or nil
-  end
-  state.queued = vim.tbl_filter(before, state.queued)
 end
 
 function on.turn_started(state, event)
@@ -270,9 +265,6 @@ function on.hunks(state, event)
 end
 
 function on.published(state, event)
-  local turn = event.turn or 0
-  state.published[turn] = state.published[turn] or {}
-  vim.list_extend(state.published[turn], event.changes)
   vim.list_extend(state.fresh, event.changes)
 end
 
@@ -299,9 +291,11 @@ function on.usage(state, event)
   end
 end
 
-function on.compacting(state)
-  state.note = 'sums up the conversation so far'
-  state.is_summing = not state.running
+function on.compacting(state, event)
+  if not event.thread then
+    state.note = 'sums up the conversation so far'
+    state.is_summing = not state.running
+  end
 end
 
 function on.compacted(state, event)
@@ -412,7 +406,6 @@ function M.prepend(state, turns, has_more)
   state.items = vim.list_extend(past.items, state.items)
   state.calls = vim.tbl_extend('keep', state.calls, past.calls)
   state.threads = vim.tbl_extend('keep', state.threads, past.threads)
-  state.published = vim.tbl_extend('keep', state.published, past.published)
   state.generation = state.generation + 1
 end
 

@@ -1,12 +1,12 @@
 // What host and webview say to each other. Types alone: both sides are ours and of one build.
 
 import type { ApprovalAnswer, Completion } from '../protocol.ts';
-import type { Change, Item } from '../store/items.ts';
-import type { Approval, Head, TrustQuestion } from '../store/state.ts';
+import type { Item, TranscriptChange } from '../store/items.ts';
+import type { Approval, SessionHead, TrustQuestion } from '../store/state.ts';
 
 /** The part of the head that the chat shows. */
 export interface ChatHead
-    extends Pick<Head, 'title' | 'mode' | 'model' | 'running' | 'waiting' | 'todos' | 'team' | 'cost' | 'context'> {
+    extends Pick<SessionHead, 'title' | 'mode' | 'model' | 'running' | 'waiting' | 'todos' | 'team' | 'cost' | 'context'> {
     approvals: Approval[];
     trust: TrustQuestion[];
     /** The file of each change that waits. */
@@ -20,7 +20,7 @@ export interface ChatHead
 
 export type ToWebview =
     | { type: 'reset'; items: Item[]; hasEarlier: boolean; head: ChatHead; draft: string; earlier: string[] }
-    | { type: 'changes'; changes: Change[] }
+    | { type: 'changes'; changes: TranscriptChange[] }
     | { type: 'head'; head: ChatHead }
     | { type: 'earlier'; items: Item[]; hasEarlier: boolean }
     | { type: 'completions'; request: number; start: number; items: Completion[] }

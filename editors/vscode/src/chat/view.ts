@@ -7,7 +7,7 @@ import type { Hub } from '../hub.ts';
 import type { Memory } from '../memory.ts';
 import type { CallResult, Completions, UnqueuedPrompt } from '../protocol.ts';
 import type { ReadOnlyTexts } from '../review/documents.ts';
-import { type Change, joined } from '../store/items.ts';
+import { joined, type TranscriptChange } from '../store/items.ts';
 import type { ChatHead, FromWebview, ToWebview } from './messages.ts';
 
 const SHOWN = 200;
@@ -19,7 +19,7 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
     private isReady = false;
     /** True from the user's wish to type in the chat until its page is there. */
     private wantsFocus = false;
-    private pending: Change[] = [];
+    private pending: TranscriptChange[] = [];
     private timer: NodeJS.Timeout | undefined;
     private shown = SHOWN;
     private readonly disposables: vscode.Disposable[];
@@ -92,7 +92,7 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
         this.post({ type: 'focus' });
     }
 
-    private gather(changes: Change[]): void {
+    private gather(changes: TranscriptChange[]): void {
         this.pending.push(...changes);
         this.timer ??= setTimeout(() => this.flush(), GATHERED);
     }
@@ -232,8 +232,8 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
             return;
         }
         const mine = this.texts.hold(`yours in ${item.file}`, item.now);
-        const theirs = this.texts.hold(`proposed for ${item.file}`, item.theirs);
-        await vscode.commands.executeCommand('vscode.diff', mine, theirs, `${item.file}: yours ↔ proposed`);
+        const proposed = this.texts.hold(`proposed for ${item.file}`, item.proposed);
+        await vscode.commands.executeCommand('vscode.diff', mine, proposed, `${item.file}: yours ↔ proposed`);
     }
 }
 

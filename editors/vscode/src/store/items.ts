@@ -19,16 +19,16 @@ export type Item = Placed &
     (
         | { kind: 'prompt'; text: string; how: 'sent' | 'queued' | 'joined' }
         | { kind: 'text' | 'thinking'; message: string; text: string; settled: boolean }
-        | CallItem
+        | CallParts
         | { kind: 'agent'; call: string; agent: string; description: string; running: boolean; steps: number; tokens: number; note: string }
         | { kind: 'notice'; level: Level; text: string }
         | { kind: 'check'; passed: boolean; text: string }
         | { kind: 'compacted'; text: string }
-        | { kind: 'displaced'; uri: string; file: string; old: string; theirs: string; now: string }
+        | { kind: 'displaced'; uri: string; file: string; old: string; proposed: string; now: string }
         | { kind: 'end'; reason: StopReason; text: string; canUndo: boolean }
     );
 
-export interface CallItem {
+export interface CallParts {
     kind: 'call';
     call: string;
     tool: string;
@@ -47,9 +47,10 @@ export interface CallItem {
     began: number;
 }
 
-export type Call = Extract<Item, { kind: 'call' }>;
+/** A call in its place. */
+export type CallItem = Extract<Item, { kind: 'call' }>;
 
-export type Change =
+export type TranscriptChange =
     | { op: 'put'; item: Item }
     | { op: 'append'; id: string; text: string }
     | { op: 'drop'; ids: string[] }
@@ -60,7 +61,7 @@ export class Transcript {
     readonly items = new Map<string, Item>();
 
     /** Makes a change; an append to what isn't there is left out. */
-    apply(change: Change): void {
+    apply(change: TranscriptChange): void {
         switch (change.op) {
             case 'clear':
                 return this.items.clear();
@@ -100,8 +101,8 @@ function appended(item: Item, text: string): Item {
 }
 
 /** Changes as few as say the same: neighbouring appends to one item become one. */
-export function joined(changes: readonly Change[]): Change[] {
-    const all: Change[] = [];
+export function joined(changes: readonly TranscriptChange[]): TranscriptChange[] {
+    const all: TranscriptChange[] = [];
     for (const change of changes) {
         const before = all.at(-1);
         if (change.op === 'append' && before?.op === 'append' && before.id === change.id) {

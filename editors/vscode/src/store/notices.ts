@@ -1,19 +1,22 @@
 // Events that say something once and for all: notices, failed reviews, the check, compaction, changes set aside.
 
 import type { SessionEvent } from '../protocol.ts';
-import type { Change, Item } from './items.ts';
+import type { Item, TranscriptChange } from './items.ts';
 import { count, short } from './words.ts';
 
-let last = 0;
+let lastId = 0;
 
 /** An id for what has none of its own. */
-export function fresh(kind: string): string {
-    last += 1;
-    return `${kind}-${last}`;
+export function freshId(kind: string): string {
+    lastId += 1;
+    return `${kind}-${lastId}`;
 }
 
-/** Adds the item that an event is, if it is one of these; false else. `turn` is the one that runs, for what names none. */
-export function noticed(event: SessionEvent, change: (change: Change) => void, turn = 0): boolean {
+/**
+ * Adds the item that an event is, if it is one of these; false else. `turn` is the one that runs, to which a change set aside
+ * belongs. Notices are of no turn: a rewind takes none away.
+ */
+export function noticed(event: SessionEvent, change: (change: TranscriptChange) => void, turn = 0): boolean {
     const thread = event.thread ? { thread: event.thread } : {};
     const put = (item: Item): true => {
         change({ op: 'put', item: { ...item, ...thread } });
@@ -21,27 +24,27 @@ export function noticed(event: SessionEvent, change: (change: Change) => void, t
     };
     switch (event.type) {
         case 'notice':
-            return put({ id: fresh('notice'), turn: 0, kind: 'notice', level: event.level, text: event.message });
+            return put({ id: freshId('notice'), turn: 0, kind: 'notice', level: event.level, text: event.message });
         case 'reviewed':
             for (const failed of event.failed) {
-                put({ id: fresh('notice'), turn: 0, kind: 'notice', level: 'error', text: failed });
+                put({ id: freshId('notice'), turn: 0, kind: 'notice', level: 'error', text: failed });
             }
             return true;
         case 'check':
             return put({ id: `check-${event.turn}-${event.round}`, turn: event.turn, kind: 'check', ...checked(event) });
         case 'compacted': {
             const text = `The beginning of the conversation was summed up: ${short(event.before)} → ${short(event.after)} tokens.`;
-            return put({ id: fresh('compacted'), turn: event.turn, kind: 'compacted', text });
+            return put({ id: freshId('compacted'), turn: event.turn, kind: 'compacted', text });
         }
         case 'set_aside':
             return put({
-                id: fresh('displaced'),
+                id: freshId('displaced'),
                 turn,
                 kind: 'displaced',
                 uri: event.uri,
                 file: event.file,
                 old: event.old,
-                theirs: event.new,
+                proposed: event.new,
                 now: event.now,
             });
         default:

@@ -7,13 +7,13 @@ export type TrustQuestion = Extract<SessionEvent, { type: 'trust_requested' }>;
 export type Published = Extract<SessionEvent, { type: 'published' }>['changes'][number];
 
 /** A prompt that waits for the running turn's end. */
-export interface Waiting {
+export interface WaitingPrompt {
     turn: number;
     prompt: string;
 }
 
 /** A turn under way. */
-export interface Running {
+export interface RunningTurn {
     turn: number;
     /** When it began, in milliseconds since 1970. */
     began: number;
@@ -21,13 +21,13 @@ export interface Running {
     doing: string;
 }
 
-export interface Head {
+export interface SessionHead {
     session: string | null;
     title: string;
     mode: Mode | null;
     model: string | null;
-    running: Running | null;
-    waiting: Waiting[];
+    running: RunningTurn | null;
+    waiting: WaitingPrompt[];
     todos: Todo[];
     approvals: Approval[];
     trust: TrustQuestion[];
@@ -42,7 +42,7 @@ export interface Head {
     context: { used: number; size: number | null } | null;
 }
 
-export function emptyHead(): Head {
+export function emptyHead(): SessionHead {
     return {
         session: null,
         title: '',

@@ -2,20 +2,20 @@
 // plugin draws is read from here, so that the same events always lead to the same screen.
 
 import type { HistoryTurn, SessionEvent } from '../protocol.ts';
-import { type Change, Transcript } from './items.ts';
-import { emptyHead, type Head } from './state.ts';
+import { Transcript, type TranscriptChange } from './items.ts';
+import { emptyHead, type SessionHead } from './state.ts';
 import { TurnWriter } from './turns.ts';
 import { noticed } from './notices.ts';
 
 /** What an event has changed, for those who draw. */
 export interface Outcome {
-    changes: Change[];
+    changes: TranscriptChange[];
     /** Parts of the head that are another now. */
-    head: Set<keyof Head>;
+    head: Set<keyof SessionHead>;
 }
 
 export class Store {
-    head: Head = emptyHead();
+    head: SessionHead = emptyHead();
     readonly transcript = new Transcript();
     private readonly writer: TurnWriter;
     private readonly now: () => number;
@@ -77,8 +77,6 @@ export class Store {
     restore(turns: readonly HistoryTurn[]): Outcome {
         this.outcome = { changes: [], head: new Set() };
         const later = [...this.transcript.items.values()];
-        const { head } = this;
-        this.head = emptyHead();
         this.change({ op: 'clear' });
         const writer = this.writer.apart();
         for (const { turn, prompt, stopReason, events } of turns) {
@@ -88,19 +86,17 @@ export class Store {
             if (!has('turn_ended')) writer.apply({ type: 'turn_ended', turn, stopReason, message: null });
         }
         for (const item of later) this.change({ op: 'put', item });
-        this.head = head;
-        this.outcome.head.clear();
         return this.outcome;
     }
 
-    private change(change: Change): void {
+    private change(change: TranscriptChange): void {
         this.transcript.apply(change);
         this.outcome.changes.push(change);
     }
 
-    private set(part: Partial<Head>): void {
+    private set(part: Partial<SessionHead>): void {
         this.head = { ...this.head, ...part };
-        for (const name of Object.keys(part)) this.outcome.head.add(name as keyof Head);
+        for (const name of Object.keys(part)) this.outcome.head.add(name as keyof SessionHead);
     }
 
     /** What a teammate asks waits beside the session's own questions. Nothing else of it is shown. */
@@ -124,6 +120,9 @@ export class Store {
                 return true;
             case 'session_renamed':
                 this.set({ title: event.title });
+                return true;
+            case 'queued':
+                this.set({ waiting: [...this.head.waiting, { turn: event.turn, prompt: event.prompt }] });
                 return true;
             case 'trust_requested':
                 this.set({ trust: [...this.head.trust.filter(({ root }) => root !== event.root), event] });
@@ -161,21 +160,18 @@ export class Store {
             case 'hunks':
                 this.set({ hunks: event.hunks });
                 return true;
-            case 'published':
-                this.set({ published: [...this.head.published, ...event.changes] });
-                return true;
             case 'reviewed':
                 if (event.action === 'undo' || event.action === 'rewind') this.set({ published: [] });
                 noticed(event, (change) => this.change(change));
                 return true;
             case 'approval_requested':
                 this.set({ approvals: [...this.head.approvals, event] });
-                this.writer.asks(event.call, true);
+                this.writer.asks(event, true);
                 return true;
             case 'approval_resolved': {
                 const answered = this.head.approvals.find(({ approval }) => approval === event.approval);
                 this.set({ approvals: this.head.approvals.filter((one) => one !== answered) });
-                if (answered) this.writer.asks(answered.call, false);
+                if (answered) this.writer.asks(answered, false);
                 return true;
             }
             case 'todos':
@@ -193,9 +189,6 @@ export class Store {
                 return true;
             case 'model_changed':
                 this.set({ model: event.model });
-                return true;
-            case 'queued':
-                this.set({ waiting: [...this.head.waiting, { turn: event.turn, prompt: event.prompt }] });
                 return true;
             default:
                 return false;

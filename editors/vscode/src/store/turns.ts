@@ -1,18 +1,18 @@
 // The events of turns → items of the conversation: prompts, words, thoughts, calls with their output, subagents, ends.
 
 import type { SessionEvent } from '../protocol.ts';
-import type { Call, Change, Item } from './items.ts';
-import { fresh } from './notices.ts';
-import type { Head } from './state.ts';
+import type { CallItem, Item, TranscriptChange } from './items.ts';
+import { freshId } from './notices.ts';
+import { emptyHead, type SessionHead } from './state.ts';
 import { ended, place } from './words.ts';
 
-/** The parts of the store that a turn reads and changes. */
-export interface Desk {
-    change(change: Change): void;
+/** The store as a writer of turns reads and changes it. */
+export interface StoreAccess {
+    change(change: TranscriptChange): void;
     item(id: string): Item | undefined;
     items(): Iterable<Item>;
-    head(): Head;
-    set(part: Partial<Head>): void;
+    head(): SessionHead;
+    set(part: Partial<SessionHead>): void;
     now(): number;
 }
 
@@ -21,25 +21,29 @@ type Event<T extends SessionEvent['type']> = Extract<SessionEvent, { type: T }>;
 export class TurnWriter {
     /** The open text or thought of each thread: what the next delta goes to. */
     private readonly open = new Map<string, string>();
-    private spent = new Map<number, { input: number; output: number; cost: number | null }>();
-    private edited = new Set<number>();
+    /** What each turn has used so far, its subagents included once they have ended. */
+    private readonly spent = new Map<number, { input: number; output: number; cost: number | null }>();
+    /** Turns that have put something into the files. */
+    private readonly published = new Set<number>();
 
-    private readonly desk: Desk;
+    private readonly store: StoreAccess;
     private readonly isLive: boolean;
 
-    constructor(desk: Desk, isLive = true) {
-        this.desk = desk;
+    constructor(store: StoreAccess, isLive = true) {
+        this.store = store;
         this.isLive = isLive;
     }
 
-    /** A writer of finished turns: nothing runs, and no time is known. */
+    /** A writer of finished turns: nothing runs or waits that they could change or count, and no time is known. */
     apart(): TurnWriter {
-        return new TurnWriter({ ...this.desk, set: () => {}, now: () => 0 }, false);
+        return new TurnWriter({ ...this.store, head: emptyHead, set: () => {}, now: () => 0 }, false);
     }
 
+    /** Another session begins, or the same one anew: what is known of turns by their numbers is of the one before. */
     forget(): void {
         this.open.clear();
         this.spent.clear();
+        this.published.clear();
     }
 
     /** The server has died: the running turn goes no further. */
@@ -48,12 +52,11 @@ export class TurnWriter {
     }
 
     /** A call waits for the user's answer, or has it. */
-    asks(call: string, isAsking: boolean): void {
-        for (const item of this.desk.items()) {
-            if (item.kind !== 'call' || item.call !== call) continue;
-            if (isAsking && item.state === 'running') return this.put({ ...item, state: 'asks' });
-            if (!isAsking && item.state === 'asks') return this.put({ ...item, state: 'running' });
-        }
+    asks(question: Event<'approval_requested'>, isAsking: boolean): void {
+        const item = this.store.item(callId(question));
+        if (item?.kind !== 'call') return;
+        if (isAsking && item.state === 'running') this.put({ ...item, state: 'asks' });
+        if (!isAsking && item.state === 'asks') this.put({ ...item, state: 'running' });
     }
 
     /** True if the event was one of a turn's. */
@@ -75,11 +78,15 @@ export class TurnWriter {
             case 'thread':
                 this.agent(event);
                 return true;
+            case 'published':
+                this.publish(event);
+                return true;
             case 'usage':
-                this.usage(event);
+                // A subagent's are its own totals; the session's are told again when it has ended.
+                if (!event.thread) this.usage(event);
                 return true;
             case 'compacting':
-                this.doing('summing up');
+                if (!event.thread) this.doing('summing up');
                 return true;
             case 'waiting':
                 if (!event.thread) this.doing(event.isQueued ? 'in line' : 'waiting for the model');
@@ -105,7 +112,7 @@ export class TurnWriter {
                 this.retry(event);
                 return true;
             case 'steered': {
-                const item = { id: fresh('steer'), turn: event.turn, kind: 'prompt', text: event.text, how: 'joined' } as const;
+                const item = { id: freshId('steer'), turn: event.turn, kind: 'prompt', text: event.text, how: 'joined' } as const;
                 this.put({ ...item, ...threadOf(event) });
                 return true;
             }
@@ -120,7 +127,7 @@ export class TurnWriter {
                 this.call(event);
                 return true;
             case 'tool_output':
-                this.desk.change({ op: 'append', id: callId(event), text: event.text });
+                this.store.change({ op: 'append', id: callId(event), text: event.text });
                 return true;
             case 'tool_result':
                 this.result(event);
@@ -131,12 +138,10 @@ export class TurnWriter {
     }
 
     private begin(event: Event<'turn_started'>): void {
-        const { waiting } = this.desk.head();
-        // Prompts move up where one before them was taken back, so the words count too.
-        const own = waiting.find(({ turn }) => turn === event.turn) ?? waiting.find(({ prompt }) => prompt === event.prompt);
-        this.desk.set({
-            running: { turn: event.turn, began: this.desk.now(), doing: 'thinking' },
-            waiting: waiting.filter((one) => one !== own),
+        const { waiting } = this.store.head();
+        this.store.set({
+            running: { turn: event.turn, began: this.store.now(), doing: 'thinking' },
+            waiting: waiting.filter(({ turn }) => turn !== event.turn),
             published: [],
         });
         this.put({ id: `prompt-${event.turn}`, turn: event.turn, kind: 'prompt', text: event.prompt, how: 'sent' });
@@ -144,44 +149,52 @@ export class TurnWriter {
 
     private end(event: Event<'turn_ended'>): void {
         this.settleAll();
-        if (this.desk.head().running?.turn === event.turn) this.desk.set({ running: null });
-        for (const item of this.desk.items()) {
+        if (this.store.head().running?.turn === event.turn) this.store.set({ running: null });
+        for (const item of this.store.items()) {
             if (item.turn !== event.turn) continue;
             if (item.kind === 'call' && (item.state === 'running' || item.state === 'asks')) this.put({ ...item, state: 'stopped' });
             if (item.kind === 'agent' && item.running) this.put({ ...item, running: false });
         }
         const text = ended(event.stopReason, event.message, this.spent.get(event.turn) ?? null);
         const reason = event.stopReason;
-        this.put({ id: `end-${event.turn}`, turn: event.turn, kind: 'end', reason, text, canUndo: this.edited.has(event.turn) });
+        this.put({ id: `end-${event.turn}`, turn: event.turn, kind: 'end', reason, text, canUndo: this.published.has(event.turn) });
     }
 
     private rewind(from: number): void {
-        const ids = [...this.desk.items()].filter(({ turn }) => turn >= from).map(({ id }) => id);
-        this.desk.change({ op: 'drop', ids });
+        const ids = [...this.store.items()].filter(({ turn }) => turn >= from).map(({ id }) => id);
+        this.store.change({ op: 'drop', ids });
         this.open.clear();
+    }
+
+    /** Changes are in the files: the end of their turn, which may have come before, offers to take them back. */
+    private publish(event: Event<'published'>): void {
+        this.published.add(event.turn);
+        this.store.set({ published: [...this.store.head().published, ...event.changes] });
+        const end = this.store.item(`end-${event.turn}`);
+        if (end?.kind === 'end' && !end.canUndo) this.put({ ...end, canUndo: true });
     }
 
     private usage(event: Event<'usage'>): void {
         const { inTurn, total } = event;
         this.spent.set(event.turn, { input: inTurn.input + inTurn.cacheRead + inTurn.cacheWrite, output: inTurn.output, cost: inTurn.cost ?? null });
-        const part: Partial<Head> = { cost: total.cost ?? null };
-        if (event.context && !event.thread) part.context = { used: event.context.used, size: event.context.size ?? null };
-        this.desk.set(part);
+        const part: Partial<SessionHead> = { cost: total.cost ?? null };
+        if (event.context) part.context = { used: event.context.used, size: event.context.size ?? null };
+        this.store.set(part);
     }
 
     private doing(doing: string): void {
-        const { running } = this.desk.head();
-        if (running && running.doing !== doing) this.desk.set({ running: { ...running, doing } });
+        const { running } = this.store.head();
+        if (running && running.doing !== doing) this.store.set({ running: { ...running, doing } });
     }
 
     private delta(event: Event<'text_delta'> | Event<'thinking_delta'>, kind: 'text' | 'thinking'): void {
         const key = event.thread ?? '';
-        const item = this.desk.item(this.open.get(key) ?? '');
+        const item = this.store.item(this.open.get(key) ?? '');
         if (item?.kind === kind && item.message === event.message && !item.settled) {
-            return this.desk.change({ op: 'append', id: item.id, text: event.text });
+            return this.store.change({ op: 'append', id: item.id, text: event.text });
         }
         this.settle(event.thread);
-        const id = fresh(kind);
+        const id = freshId(kind);
         this.open.set(key, id);
         this.put({ id, turn: event.turn, kind, message: event.message, text: event.text, settled: false, ...threadOf(event) });
         if (!event.thread) this.doing(kind === 'text' ? 'writing' : 'thinking');
@@ -190,12 +203,12 @@ export class TurnWriter {
     /** What a step has said so far is void: the model is asked for it again. */
     private retry(event: Event<'retrying'>): void {
         const key = event.thread ?? '';
-        const open = this.desk.item(this.open.get(key) ?? '');
+        const open = this.store.item(this.open.get(key) ?? '');
         this.open.delete(key);
         if (open?.kind === 'text' || open?.kind === 'thinking') {
             const { message } = open;
             const said = (item: Item) => 'message' in item && item.message === message && item.thread === open.thread;
-            this.desk.change({ op: 'drop', ids: [...this.desk.items()].filter(said).map(({ id }) => id) });
+            this.store.change({ op: 'drop', ids: [...this.store.items()].filter(said).map(({ id }) => id) });
         }
         if (!event.thread) this.doing(`asking again: ${event.reason}`);
     }
@@ -216,19 +229,17 @@ export class TurnWriter {
             preview: '',
             cut: false,
             secret: null,
-            began: this.isLive ? this.desk.now() : 0,
+            began: this.isLive ? this.store.now() : 0,
             ...threadOf(event),
         });
     }
 
     private result(event: Event<'tool_result'>): void {
-        const item = this.desk.item(callId(event));
+        const item = this.store.item(callId(event));
         if (item?.kind !== 'call') return;
-        const { turn } = event;
-        if (/^(edit_file|write_file|bash)$/.test(item.tool) && !event.isError) this.edited.add(turn);
-        const changes = this.desk.head().hunks.length;
+        const changes = this.store.head().hunks.length;
         const state = event.isError ? 'failed' : 'done';
-        const done: Call = { ...item, state, place: place(event.ran, changes), preview: event.preview, secret: event.secret ?? null };
+        const done: CallItem = { ...item, state, place: place(event.ran, changes), preview: event.preview, secret: event.secret ?? null };
         this.put(done);
     }
 
@@ -243,12 +254,12 @@ export class TurnWriter {
     }
 
     private put(item: Item): void {
-        this.desk.change({ op: 'put', item });
+        this.store.change({ op: 'put', item });
     }
 
     private settle(thread: string | null | undefined): void {
         const key = thread ?? '';
-        const item = this.desk.item(this.open.get(key) ?? '');
+        const item = this.store.item(this.open.get(key) ?? '');
         this.open.delete(key);
         if (item?.kind === 'text' || item?.kind === 'thinking') this.put({ ...item, settled: true });
     }
@@ -258,7 +269,7 @@ export class TurnWriter {
     }
 }
 
-/** Calls of subagents may bear the same ids as the session's own. */
+/** The item of a call. The server gives no two calls of a session one id; with the thread none is mistaken if it should. */
 function callId(event: { call: string; thread?: string | null }): string {
     return `call-${event.thread ?? ''}-${event.call}`;
 }

@@ -1,7 +1,7 @@
 // A call in one line, with its output below it when it is opened.
 
 import { useEffect, useState } from 'preact/hooks';
-import type { Call } from '../store/items.ts';
+import type { CallItem } from '../store/items.ts';
 import { post } from './api.ts';
 import { Icon, seconds } from './icon.tsx';
 
@@ -16,7 +16,7 @@ const STATES = {
     failed: { icon: 'error', words: 'failed' },
 };
 
-export function CallView({ item }: { item: Call }) {
+export function CallView({ item }: { item: CallItem }) {
     const [isOpen, setOpen] = useState(false);
     const { icon, words } = STATES[item.state];
     const isRunning = isOngoing(item);
@@ -35,11 +35,11 @@ export function CallView({ item }: { item: Call }) {
     );
 }
 
-function isOngoing({ state }: Call): boolean {
+function isOngoing({ state }: CallItem): boolean {
     return state === 'running' || state === 'asks';
 }
 
-function Output({ item }: { item: Call }) {
+function Output({ item }: { item: CallItem }) {
     const lines = (item.output || item.preview).replace(/\n$/, '').split('\n');
     const shown = lines.slice(-LINES);
     const isCut = item.cut || lines.length > shown.length;

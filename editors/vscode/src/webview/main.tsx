@@ -5,7 +5,7 @@ import './style.css';
 import { render } from 'preact';
 import { useEffect, useReducer, useRef } from 'preact/hooks';
 import type { ChatHead, ToWebview } from '../chat/messages.ts';
-import { type Change, type Item, Transcript } from '../store/items.ts';
+import { type Item, Transcript, type TranscriptChange } from '../store/items.ts';
 import { post } from './api.ts';
 import { Approvals } from './approval.tsx';
 import { Composer, type Completed } from './composer.tsx';
@@ -71,7 +71,7 @@ class Page {
         for (const item of items) this.transcript.apply({ op: 'put', item });
     }
 
-    private change(change: Change): void {
+    private change(change: TranscriptChange): void {
         if (change.op === 'put' && change.item.kind === 'text' && change.item.settled) this.announce(change.item);
         this.transcript.apply(change);
         if (this.transcript.items.size > HELD) {
