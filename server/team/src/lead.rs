@@ -16,7 +16,7 @@ use crate::options::TeamOptions;
 use crate::owner::{NewTeammate, TeamLead, ToolOwner};
 use crate::report::TeamReport;
 use crate::running::RunningTeammate;
-use crate::session_host::{LeadSession, SessionHost};
+use crate::session_host::{SessionLink, SessionHost};
 use crate::station::Station;
 use crate::tools;
 use futures::future::BoxFuture;
@@ -220,8 +220,8 @@ impl Lead {
         lead
     }
 
-    fn lead_session(&self) -> LeadSession {
-        LeadSession(Some((self.host.clone(), self.config.session.clone())))
+    fn lead_session(&self) -> SessionLink {
+        SessionLink(Some((self.host.clone(), self.config.session.clone())))
     }
 }
 
