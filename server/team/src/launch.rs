@@ -7,7 +7,7 @@ use crate::lease::{self, Lease};
 use crate::mailbox::Mailbox;
 use crate::options::TeamOptions;
 use crate::owner::ToolOwner;
-use crate::plan::{self, PlanAnswer};
+use crate::plan::{self, PlanWatch};
 use crate::refusals::Refusals;
 use crate::session_host::{SessionHost, SessionLink, StartedSession, TeammateStart};
 use crate::station::Station;
@@ -51,7 +51,7 @@ impl Launch {
         let mut hooks: Vec<Arc<dyn StepHook>> = vec![
             Arc::new(Lease(station.clone())),
             Arc::new(Mailbox(ToolOwner::Member(station.clone()))),
-            Arc::new(PlanAnswer { station: station.clone(), session: own }),
+            Arc::new(PlanWatch { station: station.clone(), session: own }),
         ];
         if self.lead.0.is_none() {
             hooks.push(Arc::new(Refusals(station.clone())));

@@ -30,12 +30,12 @@ pub(crate) async fn waits(station: &Station, session: &Session) -> Result<bool, 
 }
 
 /// The hook of a member whose plan may be answered amid a turn.
-pub(crate) struct PlanAnswer {
+pub(crate) struct PlanWatch {
     pub(crate) station: Arc<Station>,
     pub(crate) session: SessionLink,
 }
 
-impl StepHook for PlanAnswer {
+impl StepHook for PlanWatch {
     fn before_step<'a>(
         &'a self,
         _: &'a mut Conversation,
