@@ -24,7 +24,7 @@ pub struct Team {
 pub struct TaskCounts {
     /// Tasks that wait for a member or for others.
     pub pending: i64,
-    /// Those among them that wait for no other.
+    /// Pending tasks that wait for no other.
     pub ready: i64,
     /// Tasks that a member works on.
     pub in_progress: i64,

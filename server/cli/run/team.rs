@@ -1,4 +1,4 @@
-//! What a run leaves of its team's work, and how that goes on.
+//! Tasks that a run leaves to its team, and how they go on.
 
 use crate::plain::{plain_line, say};
 use ropewalk_host::LeftTasks;

@@ -11,7 +11,7 @@ use std::sync::Arc;
 pub struct LeftTasks {
     /// The team's name.
     pub team: String,
-    /// Those that are pending or in progress.
+    /// Tasks that are pending or in progress.
     pub tasks: Vec<BoardTask>,
 }
 

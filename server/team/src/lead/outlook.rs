@@ -90,7 +90,7 @@ impl Outlook {
     /// The prospect, apart from what the lead does.
     pub(super) fn prospect(&self) -> Prospect {
         let works = |one: &Member| one.state == MemberState::Working || one.task.is_some();
-        // What waits for a task that failed waits in vain.
+        // A task that waits for one that failed waits in vain.
         let waits = self.has_mail || self.counts.ready + self.counts.in_progress > 0;
         if self.has_bundles || self.others.iter().any(works) {
             Prospect::Busy
