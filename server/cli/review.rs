@@ -133,9 +133,10 @@ fn review(
     let Some(meant) = meant(&sessions, &which)? else { return Ok(CliExit::Done) };
     let folders = folders_of(&meant.roots)?;
     let environment = Arc::new(RealEnvironment);
-    // Nothing is prompted, so nobody is asked.
+    // Nothing is prompted, so nobody is asked, and no team goes on.
     let own = HostOptions::new(models::factory(environment.clone()), environment);
-    let host = setup::host(HostOptions { flags, interactive: false, ..own }, folders);
+    let options = HostOptions { flags, interactive: false, leads: false, ..own };
+    let host = setup::host(options, folders);
     let runtime =
         runtime(tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all())?;
     let done = runtime.block_on(async {

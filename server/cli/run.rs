@@ -11,6 +11,7 @@ mod show;
 pub(crate) mod signals;
 mod slash;
 mod tape;
+mod team;
 mod watch;
 mod words;
 
@@ -25,13 +26,14 @@ use feed::Feed;
 use kept::SessionChoice;
 use ropewalk_config::{Config, ConfigLayer, Problem, RealEnvironment};
 use ropewalk_host::{Host, HostOptions};
-use ropewalk_protocol::{Mode, Op, Prompt};
+use ropewalk_protocol::{Mode, Op, Prompt, Reply};
 use ropewalk_tools::Rule;
 use ropewalk_workspace::Roots;
 use show::{OutputForm, TurnEnding, TurnPrinter};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
+use team::say_left;
 
 /// Arguments of `ropewalk run`.
 #[derive(Debug, clap::Args)]
@@ -105,6 +107,8 @@ pub(crate) fn run(args: RunArgs, mut flags: Vec<String>) -> anyhow::Result<CliEx
         flags,
         // Answers come from where the request may come from, and between events nobody reads a question.
         interactive: !args.json && terminal::can_ask(),
+        // A command about a session does not have its team go on.
+        leads: command.is_none(),
         allow: args.allow,
         date,
         ..HostOptions::new(models, environment)
@@ -172,17 +176,21 @@ async fn turn(
     let mut feed = Feed::new(events, id.clone(), told_later);
     let mut show = TurnPrinter::new(std::io::stdout(), form, id.to_string().into());
     resumed.iter().for_each(kept::say_resumed);
-    signals::interrupt_on_signal(&host);
+    let stopped = signals::interrupt_on_signal(&host);
     let mode = set_mode(&host, config).await;
     if let Some(session) = &resumed {
         kept::say_pending(session, &host.snapshot(None).review, mode);
     }
-    if let Err(refusal) = host.handle(Op::Prompt(Prompt::new(prompt)).into()).await {
-        anyhow::bail!("{}.", refusal.words);
-    }
-    let Some((stop, message)) = watch::watch(&host, &mut feed, &mut show).await else {
+    let turn = match host.handle(Op::Prompt(Prompt::new(prompt)).into()).await {
+        Ok(Reply::Turn(_, turn)) => turn,
+        Ok(_) => 0,
+        Err(refusal) => anyhow::bail!("{}.", refusal.words),
+    };
+    let Some((stop, message)) = watch::watch(&host, &mut feed, &mut show, (turn, stopped)).await
+    else {
         return Ok(CliExit::Error);
     };
+    let left = host.leave_team().await;
     let patch = host.patch().await.map_err(|refusal| anyhow::anyhow!("{}.", refusal.words))?;
     let waiting = Counts::of(host.snapshot(None).review.hunks());
     let review = review_flags(&host, &id);
@@ -195,6 +203,7 @@ async fn turn(
     };
     // One that is closed shows no diff.
     let _ = show.end(&end);
+    say_left(left, review.as_deref());
     if let Some(sessions) = setup::sessions() {
         // It goes only if it is empty.
         let _ = std::fs::remove_dir(sessions.outputs(&id));

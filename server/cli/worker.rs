@@ -56,6 +56,7 @@ pub(crate) fn worker(args: WorkerArgs, mut flags: Vec<String>) -> anyhow::Result
     let options = HostOptions {
         flags,
         interactive: false,
+        leads: false,
         allow: args.allow,
         ..HostOptions::new(models::factory(environment.clone()), environment)
     };

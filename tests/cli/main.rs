@@ -31,6 +31,8 @@ mod team;
 #[cfg(unix)]
 #[path = "../support/team_board.rs"]
 mod team_board;
+#[cfg(unix)]
+mod team_run;
 #[cfg(target_os = "linux")]
 mod terminal;
 mod thinking;

@@ -9,10 +9,12 @@
     reason = "tests and their helpers may be blunt"
 )]
 
+mod adopted;
 mod crew;
 mod crowd;
 mod killed;
 mod lead_killed;
+mod lead_moments;
 mod many;
 mod postgres;
 mod stopped;

@@ -202,6 +202,11 @@ impl Session {
         self.parts.settings.get().mode
     }
 
+    /// Chooses a mode at once: it holds when this returns, for the calls of a running turn too.
+    pub fn set_mode(&self, mode: Mode) {
+        self.parts.set_mode(mode);
+    }
+
     /// The name of the model now, or what to set up.
     pub fn model(&self) -> Result<String, String> {
         self.parts

@@ -74,6 +74,27 @@ impl Team {
         })
     }
 
+    /// The last plan that the member `asker` has submitted since it joined.
+    ///
+    /// # Errors
+    ///
+    /// Failures of the database.
+    pub async fn last_plan(&self, asker: &str) -> Result<Option<TeamRequest>> {
+        let detail: Option<String> = transaction!(&self.board, work => {
+            // An earlier member of this name had plans of its own.
+            let row = sqlx::query(
+                "select detail from log where team = $1 and member = $2 and event = 'asked' and detail like '%: plan %' and number > \
+                 (select coalesce(max(number), 0) from log where team = $1 and member = $2 and event = 'joined') order by number desc limit 1")
+                .bind(self.id).bind(clean(asker)).fetch_optional(work.sql()).await?;
+            Ok(row.map(|row| row.try_get("detail")).transpose()?)
+        })?;
+        let id = detail.and_then(|words| words.rsplit(' ').next()?.parse().ok());
+        match id {
+            Some(id) => self.request(id).await.map(Some),
+            None => Ok(None),
+        }
+    }
+
     /// Open requests to the member `to`, the oldest first.
     ///
     /// # Errors

@@ -24,6 +24,8 @@ pub struct Team {
 pub struct TaskCounts {
     /// Tasks that wait for a member or for others.
     pub pending: i64,
+    /// Pending tasks that wait for no other.
+    pub ready: i64,
     /// Tasks that a member works on.
     pub in_progress: i64,
     /// Tasks that are done.
@@ -158,13 +160,15 @@ impl Team {
     /// Failures of the database.
     pub async fn counts(&self) -> Result<TaskCounts> {
         transaction!(&self.board, work => {
-            let rows = sqlx::query("select status, cast(count(*) as bigint) as number from tasks where team = $1 group by status")
+            let rows = sqlx::query(
+                "select status, cast(count(*) as bigint) as number, cast(sum(case when blockers = 0 then 1 else 0 end) as bigint) as free \
+                 from tasks where team = $1 group by status")
                 .bind(self.id).fetch_all(work.sql()).await?;
             let mut counts = TaskCounts::default();
             for row in rows {
                 let number: i64 = row.try_get("number")?;
                 match row.try_get::<String, _>("status")?.as_str() {
-                    "pending" => counts.pending = number,
+                    "pending" => (counts.pending, counts.ready) = (number, row.try_get("free")?),
                     "in_progress" => counts.in_progress = number,
                     "completed" => counts.completed = number,
                     "failed" => counts.failed = number,

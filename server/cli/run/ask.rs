@@ -4,7 +4,7 @@
 
 use crate::plain::plain;
 use crate::terminal;
-use ropewalk_protocol::{Approval, Event, Verdict};
+use ropewalk_protocol::{Approval, Event, Op, Request, SessionEvent, Verdict};
 use std::collections::VecDeque;
 use std::io::{BufRead, Write};
 use std::sync::mpsc;
@@ -12,11 +12,17 @@ use tokio::sync::mpsc as events;
 
 /// Asks, and keeps what happens meanwhile.
 pub(super) struct Asking {
-    waiting: VecDeque<Approval>,
-    current: Option<Approval>,
+    waiting: VecDeque<OpenQuestion>,
+    current: Option<OpenQuestion>,
     /// Asks the thread that reads for a line; none before the first question.
     wanted: Option<mpsc::Sender<()>>,
     lines: (events::UnboundedSender<Option<String>>, events::UnboundedReceiver<Option<String>>),
+}
+
+/// A call that waits, and the teammate that makes it; none is the session itself.
+struct OpenQuestion {
+    approval: Approval,
+    member: Option<String>,
 }
 
 impl Asking {
@@ -31,12 +37,16 @@ impl Asking {
     }
 
     /// Takes in what approvals there are. Gives true if the question on the screen needs no answer any more.
-    pub(super) fn event(&mut self, event: &Event) -> bool {
-        match event {
-            Event::ApprovalRequested { approval, .. } => self.waiting.push_back(approval.clone()),
+    pub(super) fn event(&mut self, told: &SessionEvent) -> bool {
+        match &told.event {
+            Event::ApprovalRequested { approval, .. } => {
+                let (approval, member) = (approval.clone(), told.member.clone());
+                self.waiting.push_back(OpenQuestion { approval, member });
+            }
+            // Their numbers are the process's.
             Event::ApprovalResolved { approval, .. } => {
-                self.waiting.retain(|question| question.id != *approval);
-                return self.current.take_if(|open| open.id == *approval).is_some();
+                self.waiting.retain(|question| question.approval.id != *approval);
+                return self.current.take_if(|open| open.approval.id == *approval).is_some();
             }
             _ => {}
         }
@@ -50,24 +60,25 @@ impl Asking {
         }
         let Some(question) = self.waiting.pop_front() else { return };
         terminal::drop_typed_ahead();
-        put(&format!("{}\n{}", words(&question), answers(&question)));
+        put(&format!("{}\n{}", words(&question), answers(&question.approval)));
         self.current = Some(question);
         self.want_line();
     }
 
-    /// The answer to the question on the screen, and whose it is; waits until there is one.
-    pub(super) async fn answer(&mut self) -> (u64, Verdict) {
+    /// The answer to the question on the screen, for whose it is; waits until there is one.
+    pub(super) async fn answer(&mut self) -> Request {
         loop {
             let Some(question) = &self.current else { return std::future::pending().await };
             let line = self.lines.1.recv().await.flatten();
             // The end of the input is no yes.
-            let verdict = line.map_or(Some(Verdict::Refuse(None)), |line| verdict(question, &line));
+            let OpenQuestion { approval, member } = question;
+            let verdict = line.map_or(Some(Verdict::Refuse(None)), |line| verdict(approval, &line));
             if let Some(verdict) = verdict {
-                let approval = question.id;
+                let (op, member) = (Op::Approve(Some(approval.id), verdict), member.clone());
                 self.current = None;
-                return (approval, verdict);
+                return Request { session: None, member, op };
             }
-            put(&format!("That is none of the answers.\n{}", answers(question)));
+            put(&format!("That is none of the answers.\n{}", answers(approval)));
             self.want_line();
         }
     }
@@ -98,7 +109,7 @@ impl Asking {
 }
 
 /// Text of the question, harmless, with all that would run.
-fn words(asked: &Approval) -> String {
+fn words(OpenQuestion { approval: asked, member }: &OpenQuestion) -> String {
     let detail = plain(&asked.detail).trim_end().replace('\n', "\n    ");
     let rule = match &asked.rule_words {
         Some(words) if asked.always => format!("\n  Session and always allow {}.", plain(words)),
@@ -106,7 +117,8 @@ fn words(asked: &Approval) -> String {
         None => String::new(),
     };
     let reason = plain(&asked.reason);
-    let of = asked.agent.as_ref().map(|agent| format!(" ({})", plain(agent))).unwrap_or_default();
+    let whose: Vec<String> = member.iter().chain(&asked.agent).map(|name| plain(name)).collect();
+    let of = if whose.is_empty() { String::new() } else { format!(" ({})", whose.join(", ")) };
     format!("? {}{of} waits for your approval: {reason}\n    {detail}{rule}", plain(&asked.tool))
 }
 

@@ -1,4 +1,4 @@
-//! The events of the session, out of all that the host tells; what it tells of the configuration is said.
+//! The events of the session and its team, out of all that the host tells; what it tells of the configuration is said.
 
 use crate::plain::say;
 use ropewalk_protocol::{Event, SessionEvent, SessionId};
@@ -31,7 +31,7 @@ impl Feed {
         feed
     }
 
-    /// The next event of the session. None if there will be none.
+    /// The next event of the session or a teammate. None if there will be none.
     pub(super) async fn next(&mut self) -> Option<SessionEvent> {
         if let Some(event) = self.early.pop_front() {
             return Some(event);
@@ -46,7 +46,8 @@ impl Feed {
 
     fn take(&self, told: SessionEvent) -> Option<SessionEvent> {
         if let Some(id) = &told.session {
-            return (*id == self.session).then_some(told);
+            let is_ours = *id == self.session || told.member.is_some();
+            return is_ours.then_some(told);
         }
         if let Event::Notice { message, .. } = told.event
             && !self.told_later.contains(&message)

@@ -5,6 +5,7 @@
 //! in the JSON alone. All words from outside are made harmless; the diff is as it is where no terminal reads it.
 
 mod lines;
+mod team;
 
 use super::words::Apart;
 use crate::patch::{printed, say_left_out};
@@ -12,6 +13,8 @@ use crate::plain::{Plain, plain, plain_json, say};
 use crate::review::Counts;
 use crate::terminal::{self, BAD, CALL, Colour, OutputLook, QUIET};
 use lines::{first_line, meanwhile, titled, told};
+use ropewalk_board::LEAD;
+use ropewalk_protocol::usage::short_count;
 use ropewalk_protocol::{CallId, Event, Level, StopReason, Tokens};
 use ropewalk_workspace::Patch;
 use std::collections::HashMap;
@@ -57,6 +60,10 @@ pub(super) struct TurnPrinter<W> {
     threads: HashMap<String, String>,
     /// Tokens and money used by the turn, and by the session.
     used: Option<(Tokens, Tokens)>,
+    /// Tokens that its team has used beside it.
+    team_used: u64,
+    /// Since when the team is waited for, if it is.
+    team_waits: Option<Instant>,
 }
 
 /// A call that runs.
@@ -98,6 +105,8 @@ impl<W: Write> TurnPrinter<W> {
             check_failed: false,
             threads: HashMap::new(),
             used: None,
+            team_used: 0,
+            team_waits: None,
         }
     }
 
@@ -112,8 +121,12 @@ impl<W: Write> TurnPrinter<W> {
         if let Event::Check { report, .. } = event {
             self.check_failed = !report.passed;
         }
+        if let Event::Team { members } = event {
+            let others = members.iter().filter(|member| member.name != LEAD);
+            self.team_used = others.map(|member| member.tokens).sum();
+        }
         match self.form {
-            OutputForm::Json => self.json(event, None),
+            OutputForm::Json => self.json(event, None, None),
             OutputForm::People(_) => self.people(event),
         }
     }
@@ -135,7 +148,7 @@ impl<W: Write> TurnPrinter<W> {
                 Event::Thread { .. }
                 | Event::ApprovalRequested { .. }
                 | Event::ApprovalResolved { .. },
-            ) => self.json(event, Some(thread)),
+            ) => self.json(event, Some(thread), None),
             (OutputForm::People(_), Event::ToolCall { tool, title, .. }) => {
                 self.finish_line()?;
                 let agent = self.threads.get(thread).map_or("", String::as_str);
@@ -155,7 +168,10 @@ impl<W: Write> TurnPrinter<W> {
             return;
         }
         let (what, since) = match (self.calls.as_slice(), self.waits) {
-            ([], None) => return,
+            ([], None) => match self.team_waits {
+                Some(since) => ("waiting for the team".to_owned(), since),
+                None => return,
+            },
             ([], Some(since)) => ("waiting for the model".to_owned(), since),
             ([one], _) => (first_line(&one.line), one.since),
             ([one, more @ ..], _) => {
@@ -216,20 +232,30 @@ impl<W: Write> TurnPrinter<W> {
                 parts.push(format!("{} in the whole session", session.in_short()));
             }
         }
+        if self.team_used > 0 {
+            parts.push(format!("{} tokens by the team", short_count(self.team_used)));
+        }
         if end.waiting.changes > 0 {
             parts.push(end.waiting.waiting());
         }
         parts.join(" · ")
     }
 
-    fn json(&mut self, told: &Event, thread: Option<&str>) -> std::io::Result<()> {
+    fn json(
+        &mut self,
+        told: &Event,
+        thread: Option<&str>,
+        member: Option<&str>,
+    ) -> std::io::Result<()> {
         let mut event = serde_json::to_value(told).map_err(std::io::Error::other)?;
         if let (Event::SessionStarted { .. }, Some(fields)) = (told, event.as_object_mut()) {
             // A program needs it to go on with the session.
             fields.insert("session".to_owned(), (*self.session).into());
         }
-        if let (Some(thread), Some(fields)) = (thread, event.as_object_mut()) {
-            fields.insert("thread".to_owned(), thread.into());
+        for (name, of) in [("thread", thread), ("member", member)] {
+            if let (Some(of), Some(fields)) = (of, event.as_object_mut()) {
+                fields.insert(name.to_owned(), of.into());
+            }
         }
         let mut line = plain_json(event.to_string());
         line.push('\n');

@@ -1,15 +1,18 @@
-//! Signals: the first stops the turn where it is, the second ends the process.
+//! Signals: the first stops the turn where it is, and the team, the second ends the process.
 
 use crate::exit::CliExit;
 use crate::plain::say;
 use ropewalk_host::Host;
 use ropewalk_protocol::Op;
 use std::sync::Arc;
+use tokio::sync::watch;
 
-/// Interrupts the turn of `host` at the first Ctrl-C, or where there are such signals at a termination or hang-up,
-/// and ends the process at the second. In a task of its own, so that it works whatever else stands still.
-pub(super) fn interrupt_on_signal(host: &Arc<Host>) {
+/// Interrupts the turn of `host` and its team at the first Ctrl-C, or where there are such signals at a termination or
+/// hang-up, and ends the process at the second. In a task of its own, so that it works whatever else stands still. What it
+/// gives is true once there was one.
+pub(super) fn interrupt_on_signal(host: &Arc<Host>) -> watch::Receiver<bool> {
     let host = host.clone();
+    let (sender, receiver) = watch::channel(false);
     // Asked for here and not in the task: from now on no signal ends the process unasked.
     let signals = Signals::listen();
     tokio::spawn(async move {
@@ -21,11 +24,19 @@ pub(super) fn interrupt_on_signal(host: &Arc<Host>) {
             }
         };
         signals.next().await;
-        drop(host.handle(Op::Interrupt(None).into()));
+        interrupt(&host);
+        sender.send_replace(true);
         say("Interrupted; once more ends it at once.");
         signals.next().await;
         std::process::exit(CliExit::Interrupted.code().into());
     });
+    receiver
+}
+
+/// Interrupts the turn that runs, and stops the team.
+pub(super) fn interrupt(host: &Arc<Host>) {
+    host.stop_team();
+    drop(host.handle(Op::Interrupt(None).into()));
 }
 
 /// Signals that stop a process.

@@ -124,7 +124,7 @@ pub(super) async fn act(
         Slash::Team(about) => about_team(&host, Op::Team(about)).await?,
         Slash::Inbox => about_team(&host, Op::Inbox).await?,
         slash => {
-            signals::interrupt_on_signal(&host);
+            drop(signals::interrupt_on_signal(&host));
             let op = match slash {
                 Slash::Rewind(turn) => {
                     let last = || host.snapshot(None).turns.last().copied().unwrap_or_default();

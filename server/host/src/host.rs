@@ -39,6 +39,8 @@ pub struct HostOptions {
     /// True without an editor: the model is told so, no question of trust is asked, and a model that the flags name counts
     /// for more than one that was chosen in the session.
     pub headless: bool,
+    /// True if its sessions may lead teams, and those that did go on with them.
+    pub leads: bool,
     /// Rules that allow, beside those of the configuration.
     pub allow: Vec<Rule>,
     /// The date that the model is told; None tells it today's.
@@ -59,6 +61,7 @@ impl HostOptions {
             publish: PublishBounds::default(),
             interactive: true,
             headless: false,
+            leads: true,
             allow: Vec::new(),
             date: None,
         }

@@ -4,8 +4,8 @@
 //! [`SessionEvent`](ropewalk_protocol::SessionEvent)s it subscribes to; nothing else joins it to the agent.
 //! Reading order: `host` (what front ends hold), `map` and `sessions` (which are open, and which is current), `seat` and
 //! `serve` (the way to one of them), `reviews` (what was decided and is not done yet), [`settings`] with `configuration` and
-//! `watch` (from the configuration to settings), `trust` with `questions`, `resume` and `store` (those that are kept), `team`,
-//! [`slash`], [`words`] and [`team_words`].
+//! `watch` (from the configuration to settings), `trust` with `questions`, `resume` and `store` (those that are kept), `team` and
+//! `team_end`, [`slash`], [`words`] and [`team_words`].
 
 mod complete;
 mod configuration;
@@ -23,6 +23,7 @@ pub mod slash;
 mod snapshot;
 mod store;
 mod team;
+mod team_end;
 pub mod team_words;
 mod teams;
 mod trust;
@@ -38,6 +39,7 @@ pub use ropewalk_agent::{ReviewSnapshot, Sessions, time};
 pub use ropewalk_config::Environment;
 pub use snapshot::SessionSnapshot;
 pub use team::{JoinTeam, team_options};
+pub use team_end::LeftTasks;
 
 use ropewalk_protocol::Refusal;
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -30,6 +30,12 @@ const NO_TEAM: &str = "There is no team here yet: ask for teammates or tasks fir
 const OFF: &str =
     "Teams are switched off here: set `team.enabled` to true, and begin a new session";
 
+/// Answer where no session leads.
+const ELSEWHERE: &str = "Nobody leads a team here: `ropewalk team tasks`, `members` and `inbox` show its board, and a session in an editor leads it";
+
+/// Answer to who would lead a team where nothing was asked yet: what comes in must belong to a conversation.
+const ASK_FIRST: &str = "Ask for something first: a team needs a conversation that leads it";
+
 /// Most steps of one turn of a teammate.
 const STEPS: u32 = 50;
 
@@ -66,7 +72,7 @@ impl Host {
             return TeamPart { tools: (member.tools)(tools), hooks: member.hooks };
         }
         let config = self.configuration.config();
-        let options = config.filter(|_| !self.options.headless);
+        let options = config.filter(|_| self.options.leads);
         let Some(options) = options.and_then(|config| self.team_options(&config)) else {
             return TeamPart { tools, hooks: Vec::new() };
         };
@@ -118,18 +124,23 @@ impl Host {
     /// Has the teammates of a session that goes on come back.
     pub(crate) fn bring_team_back(self: &Arc<Self>, session: &str) {
         let Some(lead) = self.teams.lead(session) else { return };
-        let host = Arc::downgrade(self);
+        let (host, coming) = (Arc::downgrade(self), lead.comes_back());
         tokio::spawn(async move {
-            if let (Err(error), Some(host)) = (lead.resume().await, Weak::upgrade(&host)) {
+            let resumed = lead.resume().await;
+            drop(coming);
+            if let (Err(error), Some(host)) = (resumed, Weak::upgrade(&host)) {
                 host.tell_all(vec![problem(format!("The team could not go on: {error}"))]);
             }
         });
     }
 
     /// The lead of the current session.
-    fn lead(&self) -> Result<Arc<Lead>, Refusal> {
+    pub(crate) fn lead(&self) -> Result<Arc<Lead>, Refusal> {
         let session = self.running(None).ok_or(NO_TEAM)?;
-        self.teams.lead(session.id()).ok_or_else(|| OFF.into())
+        self.teams.lead(session.id()).ok_or_else(|| {
+            let is_on = || self.configuration.config().is_some_and(|config| config.team.enabled);
+            if !self.options.leads && is_on() { ELSEWHERE.into() } else { OFF.into() }
+        })
     }
 
     /// A page of the board's tasks.
@@ -140,6 +151,9 @@ impl Host {
 
     /// The members, or something about them.
     pub(crate) async fn team(&self, about: TeamOp) -> SessionAnswer {
+        if matches!(about, TeamOp::Adopt(_)) && self.snapshot(None).turns.is_empty() {
+            return Err(ASK_FIRST.into());
+        }
         let lead = self.lead()?;
         let done = match about {
             TeamOp::Show => {

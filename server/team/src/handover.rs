@@ -111,9 +111,11 @@ pub(crate) async fn start_of(
     lead: Option<Session>,
     task: Option<i64>,
 ) -> Result<TaskStart, TeamError> {
-    let (fork, taken) = match lead {
-        Some(session) => (Some(session.fork().await), session.taken_bundles()),
-        None => (None, Vec::new()),
+    // Asked before the files: one that is taken in between is in both, and melts; the other way round it would be in neither.
+    let taken = lead.as_ref().map(Session::taken_bundles).unwrap_or_default();
+    let fork = match lead {
+        Some(session) => Some(session.fork().await),
+        None => None,
     };
     let mut bundles = Vec::new();
     let before = match task {

@@ -7,14 +7,15 @@ use crate::lease::{self, Lease};
 use crate::mailbox::Mailbox;
 use crate::options::TeamOptions;
 use crate::owner::ToolOwner;
+use crate::plan::{self, PlanWatch};
 use crate::refusals::Refusals;
-use crate::session_host::{LeadSession, SessionHost, StartedSession, TeammateStart};
+use crate::session_host::{SessionHost, SessionLink, StartedSession, TeammateStart};
 use crate::station::Station;
 use crate::teammate::Teammate;
 use crate::tools;
 use crate::turns;
-use ropewalk_agent::StepHook;
-use ropewalk_board::Membership;
+use ropewalk_agent::{Session, StepHook};
+use ropewalk_board::{BoardError, Membership};
 use ropewalk_protocol::{Mode, SessionEvent};
 use std::sync::Arc;
 use tokio::sync::mpsc::UnboundedReceiver;
@@ -25,7 +26,7 @@ pub(crate) struct Launch {
     pub(crate) host: Arc<dyn SessionHost>,
     pub(crate) options: TeamOptions,
     pub(crate) clock: Arc<dyn Clock>,
-    pub(crate) lead: LeadSession,
+    pub(crate) lead: SessionLink,
 }
 
 impl Launch {
@@ -46,9 +47,11 @@ impl Launch {
         let name = identity.name.clone();
         let station = Station::new(identity.clone(), membership, self.options, self.clock);
         let station = Arc::new(station);
+        let own = SessionLink(Some((self.host.clone(), id.clone())));
         let mut hooks: Vec<Arc<dyn StepHook>> = vec![
             Arc::new(Lease(station.clone())),
             Arc::new(Mailbox(ToolOwner::Member(station.clone()))),
+            Arc::new(PlanWatch { station: station.clone(), session: own }),
         ];
         if self.lead.0.is_none() {
             hooks.push(Arc::new(Refusals(station.clone())));
@@ -60,12 +63,32 @@ impl Launch {
         if resumes {
             station.set_task(station.membership.held().await?.into_iter().next());
         }
+        keeps_plan(&station, &session, resumes, mode).await?;
         let (sender, turns) = watch::channel(turns::Turns::default());
         tokio::spawn(pass_on(self.host, name, events, sender));
         tokio::spawn(lease::keep(Arc::downgrade(&station)));
         let teammate = Teammate::new(station.clone(), session, self.lead, turns);
         Ok((station, teammate))
     }
+}
+
+/// Has a member that plans first do so after a restart, too: its journal says that it may change nothing, and the board what
+/// became of its plan.
+async fn keeps_plan(
+    station: &Station,
+    session: &Session,
+    resumes: bool,
+    mode: Mode,
+) -> Result<(), BoardError> {
+    if !resumes && mode == Mode::Plan {
+        session.set_mode(mode);
+    }
+    if resumes && session.mode() == Mode::Plan {
+        let plan = station.team().last_plan(station.name()).await?;
+        station.set_plan(plan.map(|request| request.id));
+        plan::waits(station, session).await?;
+    }
+    Ok(())
 }
 
 /// Tells front ends what happens in a member's session, under its name, until it has ended.

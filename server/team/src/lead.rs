@@ -1,7 +1,9 @@
 //! The lead's side of a team: its place on the board, the teammates that live beside it, and its own loop, which takes in
 //! their changes, tells front ends, and wakes the lead when something needs it.
 
+mod outlook;
 mod questions;
+mod rest;
 mod spawn;
 mod wake;
 
@@ -16,7 +18,7 @@ use crate::options::TeamOptions;
 use crate::owner::{NewTeammate, TeamLead, ToolOwner};
 use crate::report::TeamReport;
 use crate::running::RunningTeammate;
-use crate::session_host::{LeadSession, SessionHost};
+use crate::session_host::{SessionHost, SessionLink};
 use crate::station::Station;
 use crate::tools;
 use futures::future::BoxFuture;
@@ -26,7 +28,8 @@ use ropewalk_protocol::{Event, SessionEvent};
 use ropewalk_tools::Registry;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, Weak};
-use tokio::sync::{Notify, OnceCell};
+use std::time::Duration;
+use tokio::sync::{Notify, OnceCell, watch};
 
 /// Ingredients of a lead.
 #[derive(Clone)]
@@ -52,6 +55,12 @@ pub struct Lead {
     turns: Mutex<LeadTurns>,
     nudge: Arc<Notify>,
     told: tokio::sync::Mutex<TeamReport>,
+    /// Held while a team comes back.
+    coming: Arc<tokio::sync::Mutex<()>>,
+    /// True once nothing goes on by itself any more.
+    rest: watch::Sender<bool>,
+    /// Time since which nobody does anything, though somebody could.
+    quiet_since: Mutex<Option<Duration>>,
 }
 
 impl Lead {
@@ -65,6 +74,9 @@ impl Lead {
             turns: Mutex::default(),
             nudge: Arc::default(),
             told: tokio::sync::Mutex::default(),
+            coming: Arc::default(),
+            rest: watch::Sender::default(),
+            quiet_since: Mutex::default(),
         })
     }
 
@@ -220,8 +232,8 @@ impl Lead {
         lead
     }
 
-    fn lead_session(&self) -> LeadSession {
-        LeadSession(Some((self.host.clone(), self.config.session.clone())))
+    fn lead_session(&self) -> SessionLink {
+        SessionLink(Some((self.host.clone(), self.config.session.clone())))
     }
 }
 

@@ -16,10 +16,25 @@ pub(crate) struct LeadTurns {
     pub(crate) told: bool,
     /// True once it was told that all tasks have ended.
     pub(crate) knows_end: bool,
+    /// True once nothing is to begin any more: its process ends.
+    pub(crate) is_over: bool,
+    /// The turns that have begun, and those that have ended.
+    changes: u64,
 }
 
 impl LeadTurns {
     pub(crate) const fn is_running(&self) -> bool {
         self.runs
+    }
+
+    /// Notes that one begins or ends.
+    pub(crate) const fn note(&mut self, runs: bool) {
+        self.runs = runs;
+        self.changes = self.changes.wrapping_add(1);
+    }
+
+    /// A number that is another once one has begun or ended; none while one runs.
+    pub(crate) fn pause(&self) -> Option<u64> {
+        (!self.runs).then_some(self.changes)
     }
 }

@@ -4,8 +4,8 @@
 //! teammates are sessions beside it in the same process, workers are sessions of other processes. Each works until its turn
 //! ends, then waits for a message or a task, and leaves when there was nothing for a while.
 //!
-//! Reading order: [`Identity`], [`Station`] (a member's place on the board), `mailbox` and `lease` (what attaches to its
-//! steps), `tools` (what its model can do), `idle` (what comes next; pure), `teammate` (work and waiting), `handover` (from
+//! Reading order: [`Identity`], [`Station`] (a member's place on the board), `mailbox`, `lease` and `plan` (what attaches to
+//! its steps), `tools` (what its model can do), `idle` (what comes next; pure), `teammate` (work and waiting), `handover` (from
 //! its fork to the board), `intake` (from the board into the lead's review), [`Lead`] (spawning, waking, adopting) and
 //! `lead/questions` (what front ends are told).
 
@@ -23,6 +23,7 @@ mod lease;
 mod mailbox;
 mod options;
 mod owner;
+mod plan;
 mod refusals;
 mod report;
 mod running;

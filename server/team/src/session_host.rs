@@ -55,11 +55,11 @@ pub struct StartedSession {
     pub events: UnboundedReceiver<SessionEvent>,
 }
 
-/// The way to a lead's session from its teammates; none for workers of other processes.
+/// The way to a session that is open here, which may end; none from a worker to its lead, which is in another process.
 #[derive(Clone)]
-pub(crate) struct LeadSession(pub(crate) Option<(Arc<dyn SessionHost>, Arc<str>)>);
+pub(crate) struct SessionLink(pub(crate) Option<(Arc<dyn SessionHost>, Arc<str>)>);
 
-impl LeadSession {
+impl SessionLink {
     pub(crate) fn get(&self) -> Option<Session> {
         self.0.as_ref().and_then(|(host, id)| host.session(id))
     }

@@ -111,6 +111,11 @@ impl Station {
         lock(&self.state).plan = request;
     }
 
+    /// Notes that this plan is answered, unless another has been submitted since.
+    pub(crate) fn forget_plan(&self, request: i64) {
+        lock(&self.state).plan.take_if(|plan| *plan == request);
+    }
+
     pub(crate) fn leaves(&self) -> bool {
         lock(&self.state).leaves
     }

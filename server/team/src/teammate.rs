@@ -7,15 +7,14 @@
 use crate::error::TeamError;
 use crate::handover::{complete, give_back, hand_over, start_of};
 use crate::idle::{Circumstances, NextDeed, next};
-use crate::session_host::LeadSession;
+use crate::plan;
+use crate::session_host::SessionLink;
 use crate::station::{Station, TaskStep};
 use crate::turns::Turns;
 use crate::words;
 use ropewalk_agent::Session;
-use ropewalk_board::{
-    BoardError, LEAD, MemberState, MemberWatch, RequestKind, RequestState, ReturnReason, Task,
-};
-use ropewalk_protocol::{Mode, Op, Prompt, StopReason};
+use ropewalk_board::{BoardError, LEAD, MemberState, MemberWatch, RequestKind, ReturnReason, Task};
+use ropewalk_protocol::{Op, Prompt, StopReason};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::watch;
@@ -24,7 +23,7 @@ use tokio::sync::watch;
 pub(crate) struct Teammate {
     station: Arc<Station>,
     session: Session,
-    lead: LeadSession,
+    lead: SessionLink,
     turns: watch::Receiver<Turns>,
     signals: MemberWatch,
     /// Turns that have worked on its task.
@@ -78,7 +77,7 @@ impl Teammate {
     pub(crate) fn new(
         station: Arc<Station>,
         session: Session,
-        lead: LeadSession,
+        lead: SessionLink,
         turns: watch::Receiver<Turns>,
     ) -> Self {
         let signals = station.membership.watch();
@@ -292,7 +291,7 @@ impl Teammate {
         let limit = i64::try_from(given.len()).unwrap_or(i64::MAX).saturating_add(1);
         let unread = station.membership.inbox(limit).await?;
         // After the messages: an answer that is among them is known here, too.
-        let waits_for_plan = self.waits_for_plan().await?;
+        let waits_for_plan = plan::waits(station, &self.session).await?;
         let held = station.membership.held().await?.into_iter().next();
         let now = Circumstances {
             shutdown: shutdown.map(|request| request.id),
@@ -305,20 +304,6 @@ impl Teammate {
             patience: station.options.idle,
         };
         Ok((now, held))
-    }
-
-    /// True while its plan waits. Once it is approved, changes can be made.
-    async fn waits_for_plan(&self) -> Result<bool, BoardError> {
-        let Some(id) = self.station.plan() else { return Ok(false) };
-        let state = self.station.team().request(id).await?.state;
-        if state == RequestState::Open {
-            return Ok(true);
-        }
-        if state == RequestState::Approved {
-            self.session.send(Op::Mode(Mode::Review));
-        }
-        self.station.set_plan(None);
-        Ok(false)
     }
 
     /// Does what comes next; gives the work that it leads to.

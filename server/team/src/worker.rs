@@ -4,7 +4,7 @@ use crate::clock::Clock;
 use crate::error::TeamError;
 use crate::launch::Launch;
 use crate::options::TeamOptions;
-use crate::session_host::{LeadSession, SessionHost};
+use crate::session_host::{SessionHost, SessionLink};
 use crate::station::Station;
 use crate::teammate::{Departure, Teammate};
 use ropewalk_board::{Board, BoardError, Membership, NewMember, Team};
@@ -65,7 +65,7 @@ impl Worker {
         }
         let id = host.new_id();
         let membership = enter(&team, name, &role, &id).await?;
-        let launch = Launch { host, options, clock, lead: LeadSession(None) };
+        let launch = Launch { host, options, clock, lead: SessionLink(None) };
         let (station, teammate) =
             launch.launch(membership, (id, false, Mode::Review, None)).await?;
         Ok(Self { station, teammate })

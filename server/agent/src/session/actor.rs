@@ -244,11 +244,7 @@ impl Actor {
                     );
                 }
             }
-            Op::Mode(mode) => {
-                self.parts.settings.change(|settings| settings.mode = mode);
-                self.parts.journal.write(&Record::Mode(mode));
-                self.parts.events.tell(Event::ModeChanged { mode });
-            }
+            Op::Mode(mode) => self.parts.set_mode(mode),
             op => tracing::error!(op = op.name(), "what only the host can do came to a session"),
         }
     }

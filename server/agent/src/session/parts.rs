@@ -29,7 +29,7 @@ use crate::tools::load_skill::LoadSkill;
 use crate::tools::task::TaskTool;
 use crate::tools::todo_write::TodoWrite;
 use ropewalk_model::Block;
-use ropewalk_protocol::{Event, SessionEvent, StopReason};
+use ropewalk_protocol::{Event, Mode, SessionEvent, StopReason};
 use ropewalk_tools::{CommandRunner, Registry, Rule, TypedTool as _};
 use ropewalk_workspace::state::SavedState;
 use ropewalk_workspace::{Editor, View, Workspace};
@@ -232,6 +232,13 @@ fn keeping(journal: Journal) -> impl Fn(&LoadedSkill) + Send + Sync {
 }
 
 impl SessionParts {
+    /// Chooses a mode. Calls of a running turn are judged by it from now on.
+    pub(crate) fn set_mode(&self, mode: Mode) {
+        self.settings.change(|settings| settings.mode = mode);
+        self.journal.write(&Record::Mode(mode));
+        self.events.tell(Event::ModeChanged { mode });
+    }
+
     /// The tools that are offered now.
     pub(crate) fn registry(&self) -> Registry {
         let settings = self.settings.get();

@@ -29,7 +29,8 @@ async fn a_task_goes_from_made_to_done(ground: &Ground) {
     assert_eq!(alice.claim().await.unwrap().unwrap().number, 2);
     let done = team.task(1).await.unwrap();
     assert_eq!((done.status, done.owner.as_deref()), (TaskStatus::Completed, Some("alice")));
-    let counts = TaskCounts { pending: 8, in_progress: 1, completed: 1, ..TaskCounts::default() };
+    let counts =
+        TaskCounts { pending: 8, ready: 8, in_progress: 1, completed: 1, ..Default::default() };
     assert_eq!(team.counts().await.unwrap(), counts);
     let page: Vec<i64> = team.tasks(3, 4).await.unwrap().iter().map(|task| task.number).collect();
     assert_eq!(page, [4, 5, 6, 7]);

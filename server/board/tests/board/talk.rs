@@ -8,6 +8,7 @@ crate::on_both!(
     a_message_stays_until_it_is_read,
     hostile_texts_are_kept_as_they_are,
     a_request_is_answered_once,
+    the_last_plan_is_that_of_the_member_that_has_the_name_now,
     a_message_wakes_its_receiver,
     a_freed_task_wakes_an_idle_member,
     a_completion_wakes_the_lead,
@@ -66,6 +67,25 @@ async fn a_request_is_answered_once(ground: &Ground) {
     assert_eq!((told.kind.as_str(), told.body.as_str()), ("plan_response", "refused: more tests"));
     assert_eq!(team.open_requests("lead").await.unwrap(), []);
     assert!(lead.ask(RequestKind::Shutdown, "nobody", "").await.is_err());
+}
+
+async fn the_last_plan_is_that_of_the_member_that_has_the_name_now(ground: &Ground) {
+    let team = ground.team().await;
+    let (lead, bob) = (join(&team, "lead", "").await, join(&team, "bob", "").await);
+    assert_eq!(team.last_plan("bob").await.unwrap(), None);
+    let first = bob.ask(RequestKind::Plan, "lead", "1. this").await.unwrap();
+    lead.ask(RequestKind::Shutdown, "bob", "").await.unwrap();
+    assert_eq!(team.last_plan("bob").await.unwrap().unwrap().id, first);
+    let bob = team.rejoin("bob", bob.epoch(), "again").await.unwrap();
+    assert_eq!(team.last_plan("bob").await.unwrap().unwrap().id, first);
+    let second = bob.ask(RequestKind::Plan, "lead", "2. that").await.unwrap();
+    lead.answer(second, true, "").await.unwrap();
+    let last = team.last_plan("bob").await.unwrap().unwrap();
+    assert_eq!((last.id, last.state), (second, RequestState::Approved));
+    bob.set_state(MemberState::Shutdown).await.unwrap();
+    join(&team, "bob", "").await;
+    assert_eq!(team.last_plan("bob").await.unwrap(), None);
+    assert_eq!(team.last_plan("lead").await.unwrap(), None);
 }
 
 /// Time after which a signal counts as lost. It is never waited for where signals come.

@@ -1,6 +1,7 @@
 //! Lines for people about calls and events. Pure.
 
 use crate::plain::plain;
+use ropewalk_host::team_words::tasks_in_words;
 use ropewalk_protocol::usage::short_count;
 use ropewalk_protocol::{CompactionCause, Event, Level};
 
@@ -60,6 +61,7 @@ pub(super) fn told(event: &Event) -> Option<String> {
             let completed = || format!("{}/{} completed", todos.done(), todos.0.len());
             format!("Todos: {}", todos.progress().unwrap_or_else(completed))
         }
+        Event::BoardTask(task) => tasks_in_words(std::slice::from_ref(task), false, None),
         Event::Check { report, .. } => {
             report.in_words().unwrap_or_else(|| "The check passed.".to_owned())
         }

@@ -1,13 +1,14 @@
 //! The lead's loop: it looks at the board when something has happened, and every few seconds without that.
 
 use super::Lead;
+use super::outlook::Outlook;
 use crate::budget::used_up;
 use crate::error::TeamError;
 use crate::intake;
 use crate::lock;
 use crate::station::Station;
 use ropewalk_agent::Session;
-use ropewalk_board::{BOARD, BoardMessage, MemberState};
+use ropewalk_board::MemberState;
 use ropewalk_protocol::{Event, Prompt, SessionEvent};
 use std::collections::BTreeSet;
 use std::sync::{Arc, Weak};
@@ -22,14 +23,15 @@ impl Lead {
         let mut turns = lock(&self.turns);
         match &told.event {
             Event::TurnStarted { turn, .. } => {
-                turns.runs = true;
+                turns.note(true);
+                self.stirs();
                 self.look_soon();
                 if !turns.own.contains(turn) {
                     turns.wakes = 0;
                 }
             }
             Event::TurnEnded { .. } => {
-                turns.runs = false;
+                turns.note(false);
                 drop(turns);
                 self.look_soon();
             }
@@ -43,7 +45,7 @@ impl Lead {
     }
 
     /// One look: changes are taken in, front ends told, the lead woken.
-    async fn look(&self, station: &Station) -> Result<(), TeamError> {
+    pub(super) async fn look(&self, station: &Station) -> Result<(), TeamError> {
         if let Some(session) = self.host.session(&self.config.session) {
             let own: BTreeSet<String> = self.sessions().into_iter().map(|(name, _)| name).collect();
             intake::take_all(station, &session, |member| own.contains(member)).await?;
@@ -53,7 +55,11 @@ impl Lead {
             }
         }
         self.report(station).await?;
-        self.wake(station).await
+        let pause = lock(&self.turns).pause();
+        let outlook = Outlook::of(station).await?;
+        self.wake(station, &outlook);
+        self.note_rest(station, &outlook, pause);
+        Ok(())
     }
 
     /// Tells the board whether a turn of the lead's runs, and what its session has used.
@@ -67,54 +73,38 @@ impl Lead {
         Ok(())
     }
 
-    /// Begins a turn of the lead's if something needs it while it rests.
-    async fn wake(&self, station: &Station) -> Result<(), TeamError> {
-        if used_up(&self.config.options, station.spent_by_all()).is_some() {
-            return Ok(());
-        }
-        let counts = station.team().counts().await?;
-        // A bundle that is not taken in yet may come back.
-        let is_settled = station.team().waiting_bundles(1).await?.is_empty();
-        let unread = station.membership.inbox(100).await?;
-        let open = counts.pending + counts.in_progress;
-        let all = open + counts.completed + counts.failed + counts.cancelled;
-        let turn = {
-            let mut turns = lock(&self.turns);
-            let all_have_ended = all > 0 && open == 0 && is_settled;
-            turns.knows_end &= all_have_ended;
-            if turns.runs || turns.wakes >= self.config.options.wakes {
-                return Ok(());
-            }
-            let urgent =
-                |one: &&BoardMessage| is_urgent(one) && !turns.woken_by.contains(&one.number);
-            let urgent: Vec<i64> = unread.iter().filter(urgent).map(|one| one.number).collect();
-            let ends = all_have_ended && !turns.knows_end;
-            if urgent.is_empty() && !ends {
-                return Ok(());
-            }
-            let Some(session) = self.host.session(&self.config.session) else { return Ok(()) };
-            turns.woken_by.extend(urgent);
-            turns.knows_end |= ends;
-            (turns.wakes, turns.runs) = (turns.wakes + 1, true);
-            let mut words = "News of the team.".to_owned();
-            if ends {
-                words = format!(
-                    "All tasks of the team have ended: {} completed, {} failed, {} cancelled.",
-                    counts.completed, counts.failed, counts.cancelled
-                );
-            }
-            let turn = session.prompt(Prompt::new(words));
-            turns.own.insert(turn);
-            turn
-        };
-        tracing::info!(turn, "the team has woken its lead");
-        Ok(())
+    /// True if the lead may begin turns by itself.
+    pub(super) fn may_wake(&self, station: &Station) -> bool {
+        let turns = lock(&self.turns);
+        let is_bound = turns.is_over || turns.wakes >= self.config.options.wakes;
+        !is_bound && used_up(&self.config.options, station.spent_by_all()).is_none()
     }
-}
 
-/// True of messages for which a lead at rest is woken: a plan that waits, a task that has failed.
-fn is_urgent(message: &BoardMessage) -> bool {
-    message.kind == "plan" || (message.from == BOARD && message.kind == "task_failed")
+    /// Begins a turn of the lead's if something needs it while it rests.
+    fn wake(&self, station: &Station, outlook: &Outlook) {
+        let may_wake = self.may_wake(station);
+        let mut turns = lock(&self.turns);
+        turns.knows_end &= outlook.all_have_ended();
+        if turns.runs || !may_wake {
+            return;
+        }
+        let reasons = outlook.reasons(&turns);
+        if reasons.is_none() {
+            return;
+        }
+        let Some(session) = self.host.session(&self.config.session) else { return };
+        turns.woken_by.extend(reasons.urgent);
+        turns.knows_end |= reasons.all_have_ended;
+        turns.wakes += 1;
+        turns.note(true);
+        let words = match reasons.all_have_ended {
+            true => outlook.end_in_words(),
+            false => "News of the team.".to_owned(),
+        };
+        let turn = session.prompt(Prompt::new(words));
+        turns.own.insert(turn);
+        tracing::info!(turn, "the team has woken its lead");
+    }
 }
 
 /// Looks at the board as long as the lead lives.

@@ -1,6 +1,7 @@
 //! Requests: a plan that waits for approval, and a member that is asked to shut down.
 
 use crate::bench::*;
+use ropewalk_protocol::{Event, Mode};
 use serde_json::json;
 
 #[tokio::test]
@@ -32,6 +33,62 @@ async fn a_plan_is_sent_back_and_approved_and_nothing_is_written_before() {
     bench.ask("Spawn alice with a plan").await;
     bench.hunks(1).await;
     assert_eq!(bench.requests_of("alice").len(), 5);
+}
+
+/// A lead that has alice plan, and replies of hers: the first submits a plan.
+fn planned(
+    lead: impl IntoIterator<Item = ScriptedReply>,
+    alice: impl IntoIterator<Item = ScriptedReply>,
+) -> Vec<ScriptedReply> {
+    let mut input = spawn("alice");
+    input["plan"] = true.into();
+    let submit = calls("plan_approval", json!({ "plan": "Change one line" }));
+    let mut replies = vec![calls("spawn_teammate", input), says("It plans.")];
+    replies.extend(lead);
+    replies.push(of("alice", submit.gate(Gate::Answer, "plan")));
+    replies.extend(alice.into_iter().map(|reply| of("alice", reply)));
+    replies
+}
+
+#[tokio::test]
+async fn a_plan_that_is_approved_amid_a_turn_can_be_carried_out_from_the_next_step_on() {
+    let tell = json!({ "to": "alice", "content": "The user reads it." });
+    let lead = [calls("send_message", tell).expect_text("Change one line"), says("She waits.")];
+    let alice = [
+        calls("list_dir", json!({})).expect_text("The user reads it.").gate(Gate::Answer, "looks"),
+        edit("one", "ONE").expect_text("approved"),
+        says("Changed.").expect_text("Edited a.txt"),
+    ];
+    let mut bench = start(planned(lead, alice));
+    bench.ask("Spawn alice with a plan").await;
+    bench.model.open_gate("plan");
+    bench.model.wait_until_reached("looks").await;
+    bench.lead.answer_plan(1, true, "").await.unwrap();
+    bench.model.open_gate("looks");
+    bench.hunks(1).await;
+}
+
+#[tokio::test]
+async fn a_member_that_plans_changes_nothing_after_a_restart_either() {
+    let lead = [says("I look at it.").gate(Gate::Answer, "lead")];
+    let mut bench = start(planned(lead, []));
+    bench.ask("Spawn alice with a plan").await;
+    bench.model.open_gate("plan");
+    bench
+        .until("that alice's turn has ended", |one| {
+            let is_hers = one.member.is_some() && matches!(one.event, Event::TurnEnded { .. });
+            is_hers.then_some(())
+        })
+        .await;
+    bench.model.open_gate("lead");
+    bench.turn_of(None).await;
+
+    let alice = [edit("one", "ONE").expect_text("approved"), says("Changed.")];
+    let mut bench = bench.restarts(all_of("alice", alice)).await;
+    let (_, id) = bench.lead.sessions().pop().unwrap();
+    assert_eq!(bench.session_of(&id).mode(), Mode::Plan);
+    bench.lead.answer_plan(1, true, "").await.unwrap();
+    bench.hunks(1).await;
 }
 
 #[tokio::test]

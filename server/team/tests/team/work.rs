@@ -3,6 +3,7 @@
 use crate::bench::*;
 use ropewalk_protocol::Event;
 use serde_json::json;
+use std::time::Duration;
 
 #[tokio::test]
 async fn teammates_claim_tasks_by_themselves_and_all_comes_to_one_review() {
@@ -59,6 +60,28 @@ async fn a_dependant_reads_what_it_builds_on_before_anything_is_accepted() {
     assert_eq!(bench.hunks(1).await.len(), 1);
 }
 
+/// Waits until the first attempt at a task is over, and nobody has it.
+async fn returned(bench: &mut Bench) {
+    bench
+        .until("that the task is pending again", |one| match &one.event {
+            Event::BoardTask(task) if task.attempt == 1 && task.owner.is_none() => Some(()),
+            _ => None,
+        })
+        .await;
+}
+
+/// Lets time pass until alice has left. She may not have begun to wait yet.
+async fn leaves(bench: &mut Bench) {
+    for _ in 0..30 {
+        bench.advance(60);
+        let left = bench.member_is("alice", "shutdown");
+        if tokio::time::timeout(Duration::from_secs(1), left).await.is_ok() {
+            return;
+        }
+    }
+    panic!("alice has not left: {:?}", bench.seen);
+}
+
 #[tokio::test]
 async fn a_task_that_its_member_returns_is_not_offered_to_it_again() {
     let input = json!({ "task_id": 1, "status": "failed", "note": "there is no such file" });
@@ -69,11 +92,8 @@ async fn a_task_that_its_member_returns_is_not_offered_to_it_again() {
     replies.extend(all_of("alice", [says("Ready."), calls("task_update", input)]));
     let mut bench = start(replies);
     bench.ask("Go").await;
-    bench.turn_of(Some("alice")).await;
-    bench.turn_of(Some("alice")).await;
-    bench.member_is("alice", "idle").await;
-    bench.advance(60);
-    bench.member_is("alice", "shutdown").await;
+    returned(&mut bench).await;
+    leaves(&mut bench).await;
     let tasks = bench.tasks().await;
     assert_eq!((tasks[0].status.word(), tasks[0].failures), ("pending", 1));
     assert!(tasks[0].notes.contains("alice: there is no such file"), "{}", tasks[0].notes);
@@ -102,16 +122,7 @@ async fn a_task_that_three_turns_leave_unfinished_is_returned() {
     ));
     let mut bench = start(replies);
     bench.ask("Go").await;
-    for _ in 0..4 {
-        bench.turn_of(Some("alice")).await;
-    }
-    bench.member_is("alice", "idle").await;
-    bench
-        .next("that the task is pending", |one| match &one.event {
-            Event::BoardTask(task) if task.attempt == 1 && task.owner.is_none() => Some(()),
-            _ => None,
-        })
-        .await;
+    returned(&mut bench).await;
     assert_eq!(bench.tasks().await[0].failures, 1);
 }
 
