@@ -186,7 +186,12 @@ mod tests {
         }
         assert_eq!(verdict(&question(true, false), "a"), None);
         assert_eq!(verdict(&question(false, false), "s"), None);
-        let asked = words(&all) + &answers(&all);
+        let of = |member: Option<&str>| {
+            let (approval, member) = (all.clone(), member.map(str::to_owned));
+            words(&OpenQuestion { approval, member })
+        };
+        assert!(of(Some("alice")).contains("bash (alice) waits for your approval"));
+        let asked = of(None) + &answers(&all);
         assert!(asked.contains("bash waits for your approval: it asks\n    ls␛[2J\n    rm x\n"));
         assert!(asked.contains("[y]es once, [s]ession, [a]lways, [N]o"));
         assert!(answers(&question(false, false)).contains("[y]es once, [N]o"));

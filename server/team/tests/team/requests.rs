@@ -40,8 +40,7 @@ fn planned(
     lead: impl IntoIterator<Item = ScriptedReply>,
     alice: impl IntoIterator<Item = ScriptedReply>,
 ) -> Vec<ScriptedReply> {
-    let mut input = spawn("alice");
-    input["plan"] = true.into();
+    let input = json!({ "name": "alice", "role": "coder", "prompt": "Look.", "plan": true });
     let submit = calls("plan_approval", json!({ "plan": "Change one line" }));
     let mut replies = vec![calls("spawn_teammate", input), says("It plans.")];
     replies.extend(lead);
