@@ -20,8 +20,8 @@ pub(crate) fn idle_teammates(report: &mut Report) {
     if !names.iter().any(|name| report.wants(name)) {
         return;
     }
-    let mut alone = LeadServer::start();
-    let mut leads = LeadServer::start();
+    let mut alone = LeadServer::start(false);
+    let mut leads = LeadServer::start(true);
     let before = leads.memory();
     leads.spawn_all();
     let each = (leads.memory() - before) * 1024.0 / TEAMMATES as f64;
@@ -48,21 +48,22 @@ struct LeadServer {
 }
 
 impl LeadServer {
-    fn start() -> Self {
-        let spawned = (0..TEAMMATES).fold(ScriptedReply::new(), |reply, number| {
-            let input = json!({ "name": format!("t{number}"), "role": "coder", "prompt": "Wait." });
-            reply.call("spawn_teammate", input)
-        });
-        let agent = Agent::new(
-            "review",
-            [
-                ScriptedReply::new().call("task_list", json!({})),
-                ScriptedReply::new().text("There is nothing to do."),
-                spawned,
-                ScriptedReply::new().text("They wait."),
-                ScriptedReply::new().text("I wait.").when("You are 't").by_beginning().forever(),
-            ],
-        );
+    fn start(spawns: bool) -> Self {
+        let mut replies = vec![
+            ScriptedReply::new().call("task_list", json!({})),
+            ScriptedReply::new().text("There is nothing to do."),
+        ];
+        if spawns {
+            replies.push((0..TEAMMATES).fold(ScriptedReply::new(), |reply, number| {
+                let name = format!("t{number}");
+                let input = json!({ "name": name, "role": "coder", "prompt": "Wait." });
+                reply.call("spawn_teammate", input)
+            }));
+            replies.push(ScriptedReply::new().text("They wait."));
+            let waits = ScriptedReply::new().text("I wait.");
+            replies.push(waits.when("You are 't").by_beginning().forever());
+        }
+        let agent = Agent::new("review", replies);
         agent.reconfigure(|config| {
             format!(
                 "{config}parallel = 8\n[team]\nenabled = true\nteammates = {TEAMMATES}\nidle = 3600\n"
