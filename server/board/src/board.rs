@@ -248,6 +248,11 @@ impl BoardTransaction {
         self.now.saturating_add(lease)
     }
 
+    /// Milliseconds after which a lease is renewed: less than the quarter in which its owner renews it.
+    pub(crate) fn lease_part(&self) -> i64 {
+        i64::try_from(self.options().lease.as_millis() / 5).unwrap_or(i64::MAX)
+    }
+
     #[expect(
         clippy::expect_used,
         reason = "the connection is there until the end, which takes the whole value"

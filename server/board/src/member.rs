@@ -213,19 +213,33 @@ impl Membership {
         MemberWatch::new(self.board(), &channel(self.team.id, &self.name))
     }
 
-    /// Refuses a membership that is over. Renews its lease otherwise, keeps others of the name out until the transaction
-    /// ends, and gives the member's state.
+    /// Refuses a membership that is over. Otherwise keeps others of the name out until the transaction ends, gives the
+    /// member's state, and renews its lease once a part of it is gone: a look that wrote each time would be a change that
+    /// others look at, and so on without end.
     pub(crate) async fn fence(
         &self,
         work: &mut BoardTransaction,
     ) -> std::result::Result<MemberState, TransactionFault> {
         let lease = work.lease();
-        let row = sqlx::query("update members set lease = $4 where team = $1 and name = $2 and epoch = $3 and state <> 'shutdown' returning state")
-            .bind(self.team.id).bind(&self.name).bind(self.epoch).bind(lease).fetch_optional(work.sql()).await?;
-        match row {
-            Some(row) => Ok(MemberState::of(&row.try_get::<String, _>("state")?)),
-            None => Err(BoardError::Superseded(self.name.clone()).into()),
+        let select = work.engine().locked("select state, lease from members where team = $1 and name = $2 and epoch = $3 and state <> 'shutdown'");
+        let row = sqlx::query(select)
+            .bind(self.team.id)
+            .bind(&self.name)
+            .bind(self.epoch)
+            .fetch_optional(work.sql())
+            .await?;
+        let row = row.ok_or_else(|| BoardError::Superseded(self.name.clone()))?;
+        let before: i64 = row.try_get("lease")?;
+        let is_fresh = (0..work.lease_part()).contains(&lease.saturating_sub(before));
+        if !is_fresh {
+            sqlx::query("update members set lease = $3 where team = $1 and name = $2")
+                .bind(self.team.id)
+                .bind(&self.name)
+                .bind(lease)
+                .execute(work.sql())
+                .await?;
         }
+        Ok(MemberState::of(&row.try_get::<String, _>("state")?))
     }
 }
 

@@ -246,16 +246,17 @@ impl Teammate {
 
     /// Waits for something to do. Time stands still while the board can't be reached or a plan waits.
     async fn wait(&mut self) -> Result<TurnWork, Departure> {
+        let clock = self.station.clock.clone();
+        // Runs from before the look, so that no time is lost that passes during it.
+        let (mut before, mut poll) = (clock.now(), clock.sleep(self.station.options.poll));
         if let Err(error) = self.station.membership.set_state(MemberState::Idle).await {
             tracing::info!(%error, "a state was not told");
         }
-        let clock = self.station.clock.clone();
         let mut waited = Duration::ZERO;
         loop {
             if self.turns.borrow().runs {
                 return Ok(TurnWork::Running);
             }
-            let before = clock.now();
             let counts = match self.look(waited).await {
                 Ok((now, held)) => match self.go_on(next(&now), held).await? {
                     Some(work) => return Ok(work),
@@ -269,13 +270,15 @@ impl Teammate {
             };
             tokio::select! {
                 () = self.signals.changed() => {}
-                () = clock.sleep(self.station.options.poll) => {}
+                () = &mut poll => {}
                 changed = self.turns.changed() => changed.map_err(|_| Departure::Ended)?,
                 () = self.station.stopped() => return Err(Departure::Shutdown),
             }
+            let now = clock.now();
             if counts {
-                waited += clock.now().saturating_sub(before);
+                waited += now.saturating_sub(before);
             }
+            (before, poll) = (now, clock.sleep(self.station.options.poll));
         }
     }
 

@@ -1,7 +1,8 @@
 //! Members, their names and epochs.
 
 use crate::ground::{Ground, join, task};
-use ropewalk_board::{BoardError, MemberState, NewMember};
+use ropewalk_board::{Board, BoardError, BoardOptions, BoardPlace, MemberState, NewMember};
+use std::time::Duration;
 
 crate::on_both!(
     a_living_name_is_taken,
@@ -82,4 +83,30 @@ async fn members_are_listed(ground: &Ground) {
     assert_eq!((a.state, a.is_alive, b.is_alive), (MemberState::Working, true, false));
     alice.set_state(MemberState::Idle).await.unwrap();
     assert_eq!(team.members().await.unwrap()[0].state, MemberState::Idle);
+}
+
+#[tokio::test]
+async fn a_look_changes_nothing_that_others_would_look_at_again() {
+    let ground = Ground::sqlite();
+    let options = BoardOptions { lease: Duration::from_secs(36_000), ..BoardOptions::default() };
+    let board = Board::open(ground.place.clone(), options).await.unwrap();
+    let team = board.team("crew", "s1", "").await.unwrap();
+    let alice = join(&team, "alice", "").await;
+    let BoardPlace::File(file) = &ground.place else { panic!() };
+    let url = format!("sqlite://{}", file.display()).replace(' ', "%20");
+    let outside = sqlx::any::AnyPoolOptions::new().max_connections(1).connect(&url).await.unwrap();
+    let version = async || {
+        let row = sqlx::query("pragma data_version").fetch_one(&outside).await.unwrap();
+        sqlx::Row::get::<i64, _>(&row, 0)
+    };
+    let before = version().await;
+    for _ in 0..3 {
+        assert!(alice.inbox(10).await.unwrap().is_empty());
+        assert!(alice.held().await.unwrap().is_empty());
+        assert!(alice.claim().await.unwrap().is_none());
+        assert!(alice.renew().await.unwrap().is_empty());
+    }
+    assert_eq!(version().await, before);
+    task(&team, "work", &[]).await;
+    assert_ne!(version().await, before);
 }

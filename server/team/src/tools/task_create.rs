@@ -22,7 +22,7 @@ pub(crate) struct TaskCreateInput {
     description: Option<String>,
     #[serde(default, rename = "blockedBy")]
     blocked_by: Vec<i64>,
-    /// Who must do it; else any.
+    /// Role it is for; else any.
     #[serde(default)]
     role: Option<String>,
 }
