@@ -4,5 +4,8 @@
 mod bench;
 mod changes;
 mod idle;
+mod losses;
+mod outages;
 mod requests;
+mod stops;
 mod work;

@@ -1,6 +1,7 @@
 //! Work: tasks found, claimed in order, completed, and what depends on them.
 
 use crate::bench::*;
+use crate::outages::until_sql;
 use ropewalk_protocol::Event;
 use serde_json::json;
 
@@ -71,9 +72,13 @@ async fn a_task_that_its_member_returns_is_not_offered_to_it_again() {
     bench.ask("Go").await;
     bench.turn_of(Some("alice")).await;
     bench.turn_of(Some("alice")).await;
-    bench.member_is("alice", "idle").await;
-    bench.advance(60);
-    bench.member_is("alice", "shutdown").await;
+    // Time counts once she waits.
+    let gone = "select count(*) from members where name = 'alice' and state = 'shutdown'";
+    let has_gone = |count| {
+        bench.advance(60);
+        count == 1
+    };
+    until_sql(&bench, gone, has_gone).await;
     let tasks = bench.tasks().await;
     assert_eq!((tasks[0].status.word(), tasks[0].failures), ("pending", 1));
     assert!(tasks[0].notes.contains("alice: there is no such file"), "{}", tasks[0].notes);
@@ -140,6 +145,6 @@ async fn nobody_claims_a_task_that_waits_and_no_task_that_is_taken() {
 async fn a_lead_without_a_team_opens_no_board() {
     let mut bench = start([calls("list_dir", json!({})), says("There is a.txt.")]);
     bench.ask("Look").await;
-    assert!(!bench.has_board());
+    assert!(!bench.board().exists());
     assert!(bench.lead.tasks(None).await.unwrap_err().to_string().contains("no team here yet"));
 }
