@@ -60,7 +60,7 @@ pub enum BundleNews {
         /// Words for the member, with the change and the user's reason.
         words: String,
     },
-    /// A rewind took these out again: they may be handed over once more.
+    /// A rewind took these out again: they may be handed over once more. It may be told more than once.
     TakenBack(Vec<BundleId>),
 }
 
@@ -71,9 +71,33 @@ pub(crate) struct TakenBundle {
     pub(crate) id: BundleId,
 }
 
+/// Bundles that came in, and what became of that.
+#[derive(Debug, Default)]
+pub(crate) struct TakenBundles {
+    /// Those that are in, oldest first.
+    taken: Vec<TakenBundle>,
+    /// Those that a rewind took out, and that have not come again.
+    back: Vec<BundleId>,
+}
+
+impl TakenBundles {
+    pub(crate) fn took(&mut self, turn: u64, id: BundleId) {
+        self.back.retain(|one| *one != id);
+        self.taken.push(TakenBundle { turn, id });
+    }
+
+    /// A turn and all after it were taken back. Gives what went with them.
+    pub(crate) fn rewind(&mut self, turn: u64) -> Vec<BundleId> {
+        let went = self.taken.extract_if(.., |one| one.turn >= turn);
+        let went: Vec<BundleId> = went.map(|one| one.id).collect();
+        self.back.extend(went.iter().cloned());
+        went
+    }
+}
+
 /// The bundles of a session.
 pub(crate) struct Bundles {
-    taken: Mutex<Vec<TakenBundle>>,
+    taken: Mutex<TakenBundles>,
     /// The last turn before the start of the session's task.
     start: AtomicU64,
     watcher: Mutex<Option<UnboundedSender<BundleNews>>>,
@@ -81,36 +105,35 @@ pub(crate) struct Bundles {
 }
 
 impl Bundles {
-    pub(crate) fn new(taken: Vec<TakenBundle>, start: u64, journal: Journal) -> Self {
+    pub(crate) fn new(taken: TakenBundles, start: u64, journal: Journal) -> Self {
         let (taken, start) = (Mutex::new(taken), AtomicU64::new(start));
         Self { taken, start, watcher: Mutex::default(), journal }
     }
 
-    fn taken(&self) -> MutexGuard<'_, Vec<TakenBundle>> {
+    fn taken(&self) -> MutexGuard<'_, TakenBundles> {
         // A panic while the lock was held leaves plain data behind, which stays usable.
         self.taken.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The bundles that were taken in, oldest first.
     pub(crate) fn ids(&self) -> Vec<BundleId> {
-        self.taken().iter().map(|one| one.id.clone()).collect()
+        self.taken().taken.iter().map(|one| one.id.clone()).collect()
     }
 
     pub(crate) fn has(&self, id: &BundleId) -> bool {
-        self.taken().iter().any(|one| one.id == *id)
+        self.taken().taken.iter().any(|one| one.id == *id)
     }
 
     /// Notes that a bundle is in the fork. The fork's state is in the journal by then: cut off between the two lines, the
     /// bundle is taken once more and melts.
     pub(crate) fn took(&self, turn: u64, id: BundleId) {
         self.journal.write(&Record::Taken { turn, id: Cow::Borrowed(&id) });
-        self.taken().push(TakenBundle { turn, id });
+        self.taken().took(turn, id);
     }
 
     /// A turn and all after it were taken back, and with them what was taken in since.
     pub(crate) fn rewind(&self, turn: u64) {
-        let back: Vec<BundleId> =
-            self.taken().extract_if(.., |one| one.turn >= turn).map(|one| one.id).collect();
+        let back = self.taken().rewind(turn);
         if !back.is_empty() {
             self.tell(BundleNews::TakenBack(back));
         }
@@ -125,9 +148,15 @@ impl Bundles {
         turn <= self.start.load(Ordering::Relaxed)
     }
 
-    /// Whoever watches from now on; an earlier watcher hears nothing more.
+    /// Whoever watches from now on; an earlier watcher hears nothing more. What a rewind took out and has not come again is
+    /// told once more: nobody may have heard of it, or the process have ended before it was done.
     pub(crate) fn watch(&self) -> UnboundedReceiver<BundleNews> {
         let (sender, receiver) = unbounded_channel();
+        let back = self.taken().back.clone();
+        if !back.is_empty() {
+            // The receiver is here.
+            let _ = sender.send(BundleNews::TakenBack(back));
+        }
         *self.watcher.lock().unwrap_or_else(PoisonError::into_inner) = Some(sender);
         receiver
     }

@@ -126,7 +126,8 @@ impl Turn {
         if let Some(message) = self.stuck() {
             return Some((StopReason::Error, Some(message)));
         }
-        if self.is_over {
+        // One that the user has stopped meanwhile ends as such.
+        if self.is_over && !self.is_interrupted() {
             return Some((StopReason::EndTurn, None));
         }
         self.is_cut_too_often().then(cut_off)

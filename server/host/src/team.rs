@@ -195,8 +195,12 @@ impl Host {
         };
         let model = model.map(|name| self.model_named(&name)).transpose()?;
         let (seat, inputs) = Seat::new();
-        let part = MemberPart { identity, mode, model, tools, hooks };
+        let part = MemberPart { identity, mode, model: model.clone(), tools, hooks };
         let (session, events) = Host::start(self, &seat.slot(), origin, Some(part));
+        if let Some(model) = model {
+            // As one that the user chooses it is in the journal, and stays where the configuration is edited.
+            session.speak_to(model);
+        }
         self.make_outputs(&id);
         lock(&self.map.open).seats.push(seat.clone());
         seat.serve_by(serve(Arc::downgrade(self), session.clone(), inputs));

@@ -75,7 +75,19 @@ pub(crate) async fn give_back(station: &Station, reason: &ReturnReason) {
     station.set_task(None);
 }
 
-/// Asks the board for something that may be asked twice, until it has answered.
+/// Returns all that the board says is the member's, uncounted: a claim that no work has begun on, too.
+pub(crate) async fn give_all_back(station: &Station) {
+    let held = match until_reached(station, || station.membership.held()).await {
+        Ok(held) => held,
+        Err(error) => return tracing::info!(%error, "a member's tasks were not returned"),
+    };
+    for task in held {
+        station.set_task(Some(task));
+        give_back(station, &ReturnReason::Leaving).await;
+    }
+}
+
+/// Asks the board for something that may be asked twice, until it has answered. A member that is stopped waits for nothing.
 async fn until_reached<T, F>(station: &Station, ask: impl Fn() -> F) -> Result<T, BoardError>
 where
     F: Future<Output = Result<T, BoardError>>,
@@ -84,7 +96,12 @@ where
         match ask().await {
             Err(BoardError::Unreachable { retry_in, reason }) => {
                 tracing::info!(reason, "the board can't be reached");
-                station.clock.sleep(retry_in.max(Duration::from_secs(1))).await;
+                tokio::select! {
+                    () = station.clock.sleep(retry_in.max(Duration::from_secs(1))) => {}
+                    () = station.stopped() => {
+                        return Err(BoardError::Unreachable { retry_in, reason });
+                    }
+                }
             }
             answer => return answer,
         }
@@ -131,4 +148,51 @@ pub(crate) async fn start_of(
         }
     }
     Ok(TaskStart { lead: fork, bundles })
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+    use crate::clock::Clock;
+    use crate::{Identity, TeamOptions};
+    use futures::future::{BoxFuture, pending, ready};
+    use ropewalk_board::{Board, BoardOptions, BoardPlace, NewMember};
+    use std::sync::Arc;
+
+    /// A clock that stands still.
+    struct StoppedClock;
+
+    impl Clock for StoppedClock {
+        fn now(&self) -> Duration {
+            Duration::ZERO
+        }
+
+        fn sleep(&self, _: Duration) -> BoxFuture<'static, ()> {
+            Box::pin(pending())
+        }
+    }
+
+    #[tokio::test]
+    async fn a_member_that_is_stopped_waits_for_no_board() {
+        let dir = tempfile::tempdir().unwrap();
+        let place = BoardPlace::File(dir.path().join("board.sqlite"));
+        let board = Board::open(place.clone(), BoardOptions::default()).await.unwrap();
+        let team = board.team("T", "s", "w").await.unwrap();
+        let new = NewMember { name: "alice".to_owned(), ..NewMember::default() };
+        let membership = team.join(&new).await.unwrap();
+        let (name, team) = ("alice".to_owned(), "T".to_owned());
+        let identity = Identity { name, role: String::new(), team };
+        let clock = Arc::new(StoppedClock);
+        let station = Station::new(identity, membership, TeamOptions::at(place), clock);
+        let is_away = || {
+            let (reason, retry_in) = ("it is away".to_owned(), Duration::from_secs(1));
+            ready(Err::<(), _>(BoardError::Unreachable { reason, retry_in }))
+        };
+        let mut asking = std::pin::pin!(until_reached(&station, is_away));
+        assert!(futures::poll!(&mut asking).is_pending());
+        station.stop();
+        let answer = tokio::time::timeout(Duration::from_secs(30), asking).await.unwrap();
+        assert!(matches!(answer, Err(BoardError::Unreachable { .. })), "{answer:?}");
+    }
 }

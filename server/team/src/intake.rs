@@ -74,15 +74,21 @@ fn refusal(error: &TakeError) -> String {
     words
 }
 
-/// Tells the makers what becomes of their changes.
-///
-/// # Errors
-/// When the board can't be reached.
-pub(crate) async fn pass_on(team: &Team, news: BundleNews) -> Result<(), TeamError> {
+/// Tells the makers and the board what becomes of changes. What could not be told stays among the news, to be told again.
+pub(crate) async fn pass_on(team: &Team, news: &mut Vec<BundleNews>) {
+    for told in std::mem::take(news) {
+        if let Err(error) = pass_one_on(team, &told).await {
+            tracing::info!(%error, "news of changes were not passed on");
+            news.push(told);
+        }
+    }
+}
+
+async fn pass_one_on(team: &Team, news: &BundleNews) -> Result<(), TeamError> {
     match news {
         BundleNews::Rejected { member, words, .. } => {
-            if let Err(error) = team.post(LEAD, &member, "rejected", &words).await {
-                tracing::info!(%error, member = &*member, "a rejection was not told");
+            if let Err(error) = team.post(LEAD, member, "rejected", words).await {
+                tracing::info!(%error, member = &**member, "a rejection was not told");
             }
         }
         BundleNews::TakenBack(ids) => {

@@ -113,7 +113,7 @@ impl Lead {
                 Some(team) => team,
                 None => self.make_team(&board).await?,
             };
-            self.join(team).await
+            Ok::<_, TeamError>(self.begins(self.join(team).await?))
         });
         Ok(opened.await?.clone())
     }
@@ -130,7 +130,9 @@ impl Lead {
         let Some(team) = self.open_board().await?.led_by(&self.config.session).await? else {
             return Ok(());
         };
-        let opened = self.station.get_or_try_init(|| self.join(team));
+        let opened = self
+            .station
+            .get_or_try_init(|| async { Ok::<_, TeamError>(self.begins(self.join(team).await?)) });
         let station = opened.await?.clone();
         self.bring_back(&station).await
     }
@@ -154,7 +156,7 @@ impl Lead {
         let station = self.station.get_or_try_init(|| async {
             let station = self.join(team.clone()).await?;
             team.adopt(&self.config.session).await?;
-            Ok::<_, TeamError>(station)
+            Ok::<_, TeamError>(self.begins(station))
         });
         station.await.map(drop)
     }
@@ -182,8 +184,8 @@ impl Lead {
         Err("There are too many teams on this board; name another board by `team.board`".into())
     }
 
-    /// Joins a team as its lead, and starts its loop.
-    async fn join(self: &Arc<Self>, team: Team) -> Result<Arc<Station>, TeamError> {
+    /// Joins a team as its lead.
+    async fn join(&self, team: Team) -> Result<Arc<Station>, TeamError> {
         let members = team.members().await?;
         let before = members.into_iter().find(|member| member.name == LEAD);
         let host = format!("editor, process {}", std::process::id());
@@ -200,10 +202,14 @@ impl Lead {
         let identity =
             Identity { name: LEAD.to_owned(), role: String::new(), team: team.name().to_owned() };
         let (options, clock) = (self.config.options.clone(), self.config.clock.clone());
-        let station = Arc::new(Station::new(identity, membership, options, clock));
+        Ok(Arc::new(Station::new(identity, membership, options, clock)))
+    }
+
+    /// Starts the loops of a lead whose team is its own: from now on its place is kept, and bundles are taken in.
+    fn begins(self: &Arc<Self>, station: Arc<Station>) -> Arc<Station> {
         tokio::spawn(lease::keep(Arc::downgrade(&station)));
         tokio::spawn(wake::watch_over(Arc::downgrade(self), station.clone()));
-        Ok(station)
+        station
     }
 
     /// The teammates' sessions that are open here, by the members' names.

@@ -53,10 +53,10 @@ impl StepHook for Lease {
         _: bool,
     ) -> BoxFuture<'a, Result<(), Ended>> {
         Box::pin(async move {
-            let had = self.0.task().map(|task| task.claim());
             self.renewed().await?;
-            if let (Some(claim), None) = (had, self.0.task()) {
-                let words = BoardError::ClaimLost(claim.task).to_string();
+            // Renewals beside the turn may have found it out before.
+            if let Some(task) = self.0.lost() {
+                let words = BoardError::ClaimLost(task.number).to_string();
                 return Err((StopReason::Error, Some(words)));
             }
             if self.0.options.has_budget() {

@@ -37,6 +37,8 @@ struct StationState {
     renewed: Duration,
     /// The task it works on.
     task: Option<Task>,
+    /// The task that it had until the board said that it has it no more, as long as nothing has come of that.
+    lost: Option<Task>,
     step: Option<TaskStep>,
     /// The plan that waits for an answer.
     plan: Option<i64>,
@@ -82,8 +84,20 @@ impl Station {
         lock(&self.state).task.clone()
     }
 
+    /// Begins a task, or ends the one that there was: none is lost then.
     pub(crate) fn set_task(&self, task: Option<Task>) {
-        lock(&self.state).task = task;
+        let mut state = lock(&self.state);
+        (state.task, state.lost) = (task, None);
+    }
+
+    /// The task that the board has taken away from it, until that is taken up.
+    pub(crate) fn lost(&self) -> Option<Task> {
+        lock(&self.state).lost.clone()
+    }
+
+    /// Takes up that a task was lost.
+    pub(crate) fn take_lost(&self) -> Option<Task> {
+        lock(&self.state).lost.take()
     }
 
     /// The claim by which it holds this task.
@@ -149,16 +163,21 @@ impl Station {
         lock(&self.state).given.retain(|number| !numbers.contains(number));
     }
 
-    /// Renews the lease, and lets go of the task if another has it.
+    /// Renews the lease, and lets go of the task if it was taken back: it is lost then.
     ///
     /// # Errors
     /// As [`Membership::renew`].
     pub(crate) async fn renew(&self) -> Result<(), BoardError> {
+        // The board's answer says nothing of a task that is claimed meanwhile.
+        let asked = self.task().map(|task| task.claim());
         let claims = self.membership.renew().await?;
         let now = self.clock.now();
         let mut state = lock(&self.state);
         state.renewed = now;
-        state.task.take_if(|task| !claims.contains(&task.claim()));
+        let is_gone = |claim: Claim| asked == Some(claim) && !claims.contains(&claim);
+        if let Some(task) = state.task.take_if(|task| is_gone(task.claim())) {
+            state.lost = Some(task);
+        }
         Ok(())
     }
 

@@ -4,17 +4,19 @@
 //! Its session is driven as by a front end: prompts in, events out. What its tools have asked for that a running turn
 //! can't have (its task completed, another begun) is done here, between two turns.
 
+mod turn_end;
+
 use crate::error::TeamError;
-use crate::handover::{complete, give_back, hand_over, start_of};
+use crate::handover::{give_all_back, give_back, start_of};
 use crate::idle::{Circumstances, NextDeed, next};
 use crate::plan;
 use crate::session_host::SessionLink;
-use crate::station::{Station, TaskStep};
+use crate::station::Station;
 use crate::turns::Turns;
 use crate::words;
 use ropewalk_agent::Session;
 use ropewalk_board::{BoardError, LEAD, MemberState, MemberWatch, RequestKind, ReturnReason, Task};
-use ropewalk_protocol::{Op, Prompt, StopReason};
+use ropewalk_protocol::{Op, Prompt};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::watch;
@@ -121,6 +123,7 @@ impl Teammate {
             }
             TurnWork::Resume(task) => Some(words::unfinished(task)),
         };
+        let had = self.station.task();
         if let Err(error) = self.station.membership.set_state(MemberState::Working).await {
             tracing::info!(%error, "a state was not told");
         }
@@ -131,7 +134,7 @@ impl Teammate {
             self.end_of(turn).await?;
         }
         self.end_of(0).await?;
-        self.settle().await
+        self.settle(had).await
     }
 
     /// Lays out the files that work starts from. False if that is not to be had, and the task was returned.
@@ -168,82 +171,6 @@ impl Teammate {
         }
     }
 
-    /// Does the work of a turn's end: its task completed, kept or returned, changes handed over,
-    /// requests answered.
-    async fn settle(&mut self) -> Result<(), Departure> {
-        let end = self.turns.borrow().end.clone();
-        let (reason, words) = end.unwrap_or((StopReason::EndTurn, None));
-        if let Err(error) = self.station.spend(self.session.spent()).await {
-            tracing::info!(%error, "spending was not told");
-        }
-        self.agree_to_leave().await;
-        let step = self.station.take_step();
-        match (self.station.task(), &step) {
-            (Some(task), Some(TaskStep::Complete(summary))) => {
-                let (station, session) = (&self.station, &self.session);
-                self.news.extend(complete(station, session, &task, summary).await);
-            }
-            (Some(_), _) => self.keep_or_return(reason, words).await,
-            (None, _) => {
-                self.news.extend(hand_over(&self.station, &self.session).await);
-                self.tell_failure(reason, words).await;
-            }
-        }
-        if self.station.leaves() {
-            give_back(&self.station, &ReturnReason::Leaving).await;
-            let is_budget = reason == StopReason::Budget;
-            return Err(if is_budget { Departure::Budget } else { Departure::Shutdown });
-        }
-        match step {
-            Some(TaskStep::Begin(task)) => Box::pin(self.work(TurnWork::Begin(task))).await,
-            _ => Ok(()),
-        }
-    }
-
-    /// Tells the lead of a turn without a task that could not go on.
-    async fn tell_failure(&self, reason: StopReason, words: Option<String>) {
-        if !matches!(reason, StopReason::Error | StopReason::Refusal) {
-            return;
-        }
-        let words = words.unwrap_or_else(|| reason.in_words().to_owned());
-        let told = self.station.membership.send(LEAD, "turn_failed", &words).await;
-        if let Err(error) = told {
-            tracing::info!(%error, "a failure was not told");
-        }
-    }
-
-    /// A task that its turn has not completed.
-    async fn keep_or_return(&mut self, reason: StopReason, words: Option<String>) {
-        self.tries += 1;
-        match reason {
-            StopReason::EndTurn | StopReason::MaxSteps | StopReason::MaxTokens => {}
-            StopReason::Interrupted => {
-                self.is_held = true;
-                give_back(&self.station, &ReturnReason::Leaving).await;
-            }
-            StopReason::Budget => {
-                self.station.leave();
-                give_back(&self.station, &ReturnReason::Leaving).await;
-            }
-            StopReason::Error | StopReason::Refusal => {
-                let words = words.unwrap_or_else(|| reason.in_words().to_owned());
-                give_back(&self.station, &ReturnReason::Failed(words)).await;
-            }
-        }
-    }
-
-    /// Approves the requests to shut down that its model has left unanswered.
-    async fn agree_to_leave(&self) {
-        let Ok(requests) = self.station.team().open_requests(self.station.name()).await else {
-            return;
-        };
-        for request in requests.iter().filter(|one| one.kind == RequestKind::Shutdown) {
-            if self.station.membership.answer(request.id, true, "").await.is_ok() {
-                self.station.leave();
-            }
-        }
-    }
-
     /// Waits for something to do. Time stands still while the board can't be reached or a plan waits.
     async fn wait(&mut self) -> Result<TurnWork, Departure> {
         let clock = self.station.clock.clone();
@@ -255,7 +182,12 @@ impl Teammate {
         let mut waited = Duration::ZERO;
         loop {
             if self.turns.borrow().runs {
+                // Nobody but the user begins one.
+                self.is_held = false;
                 return Ok(TurnWork::Running);
+            }
+            if let Some(task) = self.station.take_lost() {
+                self.lose(&task).await;
             }
             let counts = match self.look(waited).await {
                 Ok((now, held)) => match self.go_on(next(&now), held).await? {
@@ -288,17 +220,18 @@ impl Teammate {
         waited: Duration,
     ) -> Result<(Circumstances, Option<Task>), BoardError> {
         let (station, team) = (&self.station, self.station.team());
-        let requests = team.open_requests(station.name()).await?;
-        let shutdown = requests.iter().find(|one| one.kind == RequestKind::Shutdown);
         let given = station.given();
         let limit = i64::try_from(given.len()).unwrap_or(i64::MAX).saturating_add(1);
         let unread = station.membership.inbox(limit).await?;
-        // After the messages: an answer that is among them is known here, too.
+        // After the messages: a request or an answer that is among them is known here, too.
+        let requests = team.open_requests(station.name()).await?;
+        let shutdown = requests.iter().find(|one| one.kind == RequestKind::Shutdown);
         let waits_for_plan = plan::waits(station, &self.session).await?;
         let held = station.membership.held().await?.into_iter().next();
         let now = Circumstances {
             shutdown: shutdown.map(|request| request.id),
-            has_mail: !self.news.is_empty() || unread.iter().any(|m| !given.contains(&m.number)),
+            has_mail: (!self.news.is_empty() && !self.is_held)
+                || unread.iter().any(|m| !given.contains(&m.number)),
             has_task: held.is_some(),
             tries: self.tries,
             waits_for_plan,
@@ -322,8 +255,6 @@ impl Teammate {
                     tracing::info!(%error, "a request to shut down was not answered");
                     return Ok(None);
                 }
-                self.station.set_task(held);
-                give_back(&self.station, &ReturnReason::Leaving).await;
                 Err(Departure::Shutdown)
             }
             NextDeed::Read => {
@@ -367,6 +298,7 @@ impl Teammate {
             return;
         }
         let (station, name) = (&self.station, self.station.name());
+        give_all_back(station).await;
         let words = format!("{name} has shut down: {}.", departure.in_words());
         let told = station.membership.send(LEAD, "left", &words).await;
         let left = station.membership.set_state(MemberState::Shutdown).await;

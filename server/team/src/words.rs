@@ -2,7 +2,7 @@
 //! neutralised.
 
 use ropewalk_agent::marks::{cut, said, unmarked};
-use ropewalk_board::{BoardMessage, Member, MemberState, Task, TaskStatus};
+use ropewalk_board::{BoardError, BoardMessage, Member, MemberState, Task, TaskStatus};
 use std::fmt::Write as _;
 
 /// Most characters of one message for a model.
@@ -60,6 +60,11 @@ pub(crate) fn unfinished(task: &Task) -> String {
 /// A message to a member whose completed task came to nothing.
 pub(crate) fn not_completed(number: i64, why: &str) -> String {
     format!("Task #{number} was not completed: {why} Your changes for it are not handed over.")
+}
+
+/// A message to a member whose task the board has taken away from it.
+pub(crate) fn lost(number: i64) -> String {
+    format!("{} Your changes for it are not handed over.", BoardError::ClaimLost(number))
 }
 
 /// A task on one line, as the board lists it.

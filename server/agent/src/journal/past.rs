@@ -4,7 +4,7 @@
 //! themselves. Nothing here looks at today's texts: [`SavedState`] does that when it is restored.
 
 use super::record::{JournalHead, JournalSummary, Record, VERSION};
-use crate::bundles::TakenBundle;
+use crate::bundles::TakenBundles;
 use crate::calls::{CallStage, CallStages};
 use crate::history::{History, HistoryMark};
 use crate::knowledge::{Knowledge, LoadedSkill};
@@ -76,8 +76,8 @@ pub struct Past {
     pub(crate) kept: SavedState,
     /// The state that its task started from, and the last turn before that.
     pub(crate) start: Option<(u64, SavedState)>,
-    /// Bundles that were taken in, oldest first.
-    pub(crate) taken: Vec<TakenBundle>,
+    /// Bundles that were taken in.
+    pub(crate) taken: TakenBundles,
     /// News in the inbox, and what was told of them.
     pub(crate) news: News,
     pub(crate) granted: Vec<String>,
@@ -272,7 +272,7 @@ impl Past {
             }
             Record::Start { turn, state } => self.starts(turn, state)?,
             Record::Taken { turn, id } => {
-                self.taken.push(TakenBundle { turn, id: id.into_owned() });
+                self.taken.took(turn, id.into_owned());
             }
             Record::Rewound { turn } => self.rewound(turn),
             Record::News(waiting) => {
@@ -356,7 +356,7 @@ impl Past {
         }
         self.turns.truncate(at);
         self.words.retain(|words| words.turn < turn);
-        self.taken.retain(|taken| taken.turn < turn);
+        self.taken.rewind(turn);
         self.news.rewind(turn);
         self.background.retain(|_, (started, _)| *started < turn);
     }

@@ -131,7 +131,13 @@ async fn a_rewind_takes_back_what_was_taken_since_and_tells() {
     assert_eq!(makers(&bench), [("a.txt".to_owned(), vec![id(1).maker()])]);
     let bench = resume(bench.dies().await, []);
     assert_eq!(bench.session.taken_bundles(), [id(1)]);
+    // The process may have ended before anybody could do something about it.
+    let mut news = bench.session.watch_bundles();
+    assert_eq!(news.recv().await, Some(BundleNews::TakenBack(vec![id(2)])));
     assert_eq!(take(&bench, 2, second, true).await, Ok(1), "it can be taken again");
+    assert!(bench.session.watch_bundles().try_recv().is_err(), "it has come again");
+    let bench = resume(bench.dies().await, []);
+    assert!(bench.session.watch_bundles().try_recv().is_err());
 }
 
 #[tokio::test]

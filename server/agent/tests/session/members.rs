@@ -55,6 +55,16 @@ async fn a_tool_ends_the_turn_once_all_calls_have_results() {
 }
 
 #[tokio::test]
+async fn a_stop_during_a_step_that_ends_the_turn_is_a_stop() {
+    let both = calls("idle", json!({})).call("bash", json!({"command": "echo"}));
+    let mut bench = start_idle([both], None);
+    bench.session.prompt(Prompt::new("go"));
+    bench.approval().await;
+    bench.session.send(Op::Interrupt(None));
+    assert_eq!(bench.end().await.1, StopReason::Interrupted);
+}
+
+#[tokio::test]
 async fn words_said_during_a_step_that_ends_the_turn_begin_another() {
     let replies = [calls("idle", json!({})).gate(ReplyPlace::Answer, "steered"), says("Yes.")];
     let mut bench = start_idle(replies, None);

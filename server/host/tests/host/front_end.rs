@@ -38,6 +38,16 @@ impl FrontEnd {
         }
     }
 
+    /// Waits until a teammate is heard of, and gives its session.
+    pub(crate) async fn member(&mut self, name: &str) -> SessionId {
+        loop {
+            let told = self.events.recv().await.unwrap();
+            if told.member.as_deref() == Some(name) {
+                return told.session.unwrap();
+            }
+        }
+    }
+
     /// Follows the session up to an event.
     pub(crate) async fn until(&mut self, is_meant: impl Fn(&Event) -> bool) -> Event {
         loop {

@@ -7,5 +7,6 @@
 
 mod configuration;
 mod front_end;
+mod team;
 mod two_sessions;
 mod world;

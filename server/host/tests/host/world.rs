@@ -34,8 +34,10 @@ impl World {
         let factory: ModelFactory = Arc::new(move |config| {
             let name = config.model.as_ref().map(|model| &*model.name);
             let named = models.iter().find(|(known, _)| Some(&**known) == name);
-            let (_, server) = named.or(models.first()).ok_or("there is no model")?;
-            let model = ServerModel::new(server.config(), Http::new()).unwrap();
+            let (known, server) = named.or(models.first()).ok_or("there is no model")?;
+            let mut config = server.config();
+            (config.provider, config.model) = ("any".to_owned(), known.clone());
+            let model = ServerModel::new(config, Http::new()).unwrap();
             Ok(Arc::new(model) as Arc<dyn Model>)
         });
         let options = HostOptions {

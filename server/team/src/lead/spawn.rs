@@ -64,6 +64,8 @@ impl Lead {
         let launch = Launch { host: self.host.clone(), options, clock, lead: self.lead_session() };
         let (station, teammate) = launch.launch(membership, (id, resumes, mode, model)).await?;
         let (lead, own) = (Arc::downgrade(self), name.clone());
+        // Held over both: a life that ends at once finds itself here.
+        let mut teammates = lock(&self.teammates);
         let life = tokio::spawn(async move {
             let departure = teammate.live(first).await;
             tracing::info!(member = own, ?departure, "a teammate has left");
@@ -73,7 +75,10 @@ impl Lead {
             }
         });
         let running = RunningTeammate { session, station, life, host: self.host.clone() };
-        lock(&self.teammates).insert(name, running);
+        let former = teammates.insert(name, running);
+        drop(teammates);
+        // The end of its session takes other locks.
+        drop(former);
         self.look_soon();
         Ok(())
     }

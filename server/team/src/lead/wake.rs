@@ -65,9 +65,10 @@ impl Lead {
     /// Tells the board whether a turn of the lead's runs, and what its session has used.
     async fn tell_state(&self, station: &Station, session: &Session) -> Result<(), TeamError> {
         let runs = lock(&self.turns).runs;
-        if std::mem::replace(&mut lock(&self.turns).told, runs) != runs {
+        if lock(&self.turns).told != runs {
             let state = if runs { MemberState::Working } else { MemberState::Idle };
             station.membership.set_state(state).await?;
+            lock(&self.turns).told = runs;
             station.spend(session.spent()).await?;
         }
         Ok(())
@@ -110,7 +111,7 @@ impl Lead {
 /// Looks at the board as long as the lead lives.
 pub(super) async fn watch_over(lead: Weak<Lead>, station: Arc<Station>) {
     let mut signals = station.membership.watch();
-    let mut news = None;
+    let (mut news, mut unsaid) = (None, Vec::new());
     loop {
         let (clock, poll, nudge) = {
             let Some(lead) = lead.upgrade() else { return };
@@ -118,6 +119,7 @@ pub(super) async fn watch_over(lead: Weak<Lead>, station: Arc<Station>) {
                 let session = lead.host.session(&lead.config.session);
                 news = session.map(|session| session.watch_bundles());
             }
+            intake::pass_on(station.team(), &mut unsaid).await;
             if let Err(error) = lead.look(&station).await {
                 tracing::info!(%error, "the lead could not look at the board");
             }
@@ -134,11 +136,7 @@ pub(super) async fn watch_over(lead: Weak<Lead>, station: Arc<Station>) {
             () = clock.sleep(poll) => {}
             () = nudge.notified() => {}
             told = told => match told {
-                Some(told) => {
-                    if let Err(error) = intake::pass_on(station.team(), told).await {
-                        tracing::info!(%error, "news of changes were not passed on");
-                    }
-                }
+                Some(told) => unsaid.push(told),
                 None => news = None,
             },
         }

@@ -109,9 +109,11 @@ async fn update(
             add_note(station, number, &note).await?;
             false
         }
-        (Some(WantedStatus::Cancelled), _) => {
+        (Some(WantedStatus::Cancelled), claim) => {
             team.cancel(name, number).await?;
-            station.renew().await?;
+            if claim.is_some() {
+                station.set_task(None);
+            }
             add_note(station, number, &note).await?;
             false
         }

@@ -377,9 +377,9 @@ impl Bench {
         self.dir.path().join("w").join(name)
     }
 
-    /// True if there is a board.
-    pub(crate) fn has_board(&self) -> bool {
-        self.dir.path().join("board.sqlite").exists()
+    /// The file of the board, if there is one.
+    pub(crate) fn board(&self) -> PathBuf {
+        self.dir.path().join("board.sqlite")
     }
 
     /// A session that is open in the process.

@@ -113,13 +113,18 @@ async fn the_user_stops_a_member_or_its_turn() {
 async fn a_team_without_budget_stops_and_takes_nobody_more() {
     let mut replies = vec![
         calls("task_create", task("Work", &[])).call("spawn_teammate", spawn("alice")),
-        says("It works."),
+        says("It works.").gate(Gate::Answer, "lead"),
         calls("spawn_teammate", spawn("bob")),
         says("No more.").expect_text("The team's budget is used up"),
     ];
-    replies.extend(all_of("alice", [says("Ready.")]));
+    replies.extend(all_of("alice", [says("Ready.").gate(Gate::Answer, "ready")]));
     let mut bench = start_with(replies, |options| options.tokens = Some(220));
-    bench.ask("Go").await;
+    bench.session.prompt(Prompt::new("Go"));
+    // Her first step is allowed: the lead has not used so much by then.
+    bench.model.wait_until_reached("ready").await;
+    bench.model.open_gate("lead");
+    bench.turn_of(None).await;
+    bench.model.open_gate("ready");
     bench.member_is("alice", "shutdown").await;
     bench.ask("One more").await;
     let told = bench.seen.iter().any(|one| match &one.event {

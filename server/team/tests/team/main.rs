@@ -4,6 +4,9 @@
 mod bench;
 mod changes;
 mod idle;
+mod losses;
+mod outages;
 mod requests;
 mod sizes;
+mod stops;
 mod work;

@@ -151,6 +151,6 @@ async fn nobody_claims_a_task_that_waits_and_no_task_that_is_taken() {
 async fn a_lead_without_a_team_opens_no_board() {
     let mut bench = start([calls("list_dir", json!({})), says("There is a.txt.")]);
     bench.ask("Look").await;
-    assert!(!bench.has_board());
+    assert!(!bench.board().exists());
     assert!(bench.lead.tasks(None).await.unwrap_err().to_string().contains("no team here yet"));
 }
