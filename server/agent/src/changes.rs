@@ -16,6 +16,7 @@ mod work;
 
 pub(crate) use show::in_words;
 
+use crate::beside::beside_others;
 use crate::events::Events;
 use crate::held::{Split, split};
 use crate::journal::Journal;
@@ -275,14 +276,15 @@ impl Changes {
     /// Brings a selection into the user's text.
     pub(crate) async fn publish(&self, selection: &HunkSelection) -> PublishReport {
         let documents = self.documents();
-        let report = publish(&self.workspace, &*self.editor, self, selection, self.bounds).await;
+        let publishing = publish(&self.workspace, &*self.editor, self, selection, self.bounds);
+        let report = beside_others(publishing).await;
         self.note_published(&report.done, &documents);
         report
     }
 
     /// Takes published changes back.
     pub(crate) async fn undo(&self, selection: &HunkSelection) -> PublishReport {
-        undo(&self.workspace, &*self.editor, self, selection, self.bounds).await
+        beside_others(undo(&self.workspace, &*self.editor, self, selection, self.bounds)).await
     }
 
     /// The call of this turn has started a command in the background.

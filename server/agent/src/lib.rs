@@ -8,6 +8,7 @@
 mod approvals;
 pub mod audit;
 mod background;
+mod beside;
 mod budget;
 pub mod bundles;
 mod calls;

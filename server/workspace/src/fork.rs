@@ -271,6 +271,17 @@ impl Fork {
         copy
     }
 
+    /// The same, belonging to no session.
+    pub(crate) fn detached(self) -> Self {
+        Self { session: Arc::default(), ..self }
+    }
+
+    /// True for a branch or a copy, which belongs to no session: nobody is told of it, and it stays on the texts it started
+    /// from.
+    pub(crate) fn is_detached(&self) -> bool {
+        self.session.is_empty()
+    }
+
     /// The same changes for the session of another fork, in the place of what is pending there.
     pub fn as_that_of(&self, other: &Fork) -> Self {
         let last = self.ids.last().max(other.ids.last());
@@ -361,7 +372,7 @@ impl Fork {
     }
 
     pub(crate) fn tell_conflict(&self, workspace: &Workspace, file: String, one: &Conflict) {
-        if self.session.is_empty() {
+        if self.is_detached() {
             return;
         }
         let Conflict { old, new, now, .. } = one.clone();

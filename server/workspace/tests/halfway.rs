@@ -45,6 +45,47 @@ impl Editor for Typist {
 }
 
 #[test]
+fn what_was_made_under_the_old_name_of_a_file_is_done() {
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path().canonicalize().unwrap();
+    let workspace = Arc::new(Workspace::new(Roots::new(vec![("w".to_owned(), root.clone())])));
+    let habits = Habits::of(Some("Neovim"));
+    workspace.set_client(Coordinates { line_ends: habits.line_ends, ..Default::default() }, habits);
+    let (text, proposed) = ("one\n\n\n\n\n\n\ntwo\n", "ONE\n\n\n\n\n\n\nTWO\n");
+    std::fs::write(root.join("a.txt"), text).unwrap();
+    let uri = DocId::from_path(&root.join("a.txt")).to_uri();
+    workspace.open(&uri, "text", 0, text);
+    workspace.change(&uri, 3, &[]);
+    let mut fork = Fork::new("s".into());
+    let to = |view: &View| view.contain("b.txt").unwrap();
+    for is_rename in [true, false] {
+        fork.sync_now(&workspace);
+        let view = fork.view(workspace.snapshot());
+        let (place, change) = match is_rename {
+            true => (view.contain("a.txt").unwrap(), ProposedChange::Rename { to: to(&view) }),
+            false => (to(&view), ProposedChange::Write(Text::from(proposed))),
+        };
+        let proposals = vec![Proposal { place, change }];
+        fork.merge(&workspace, &view, 1, &Maker::Call("c".into()), proposals);
+    }
+    let texts = fork.hunks().into_iter().filter(|hunk| hunk.kind == HunkKind::Text);
+    let texts: Vec<Hunk> = texts.collect();
+    let second = texts.iter().find(|hunk| hunk.new == "TWO\n").unwrap().id;
+    let chosen = HunkSelection::Hunks(texts.iter().map(|hunk| hunk.id).collect());
+    let fork = Mutex::new(fork);
+    let editor = Typist { workspace: workspace.clone(), uri, is_typing: AtomicBool::new(true) };
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .start_paused(true)
+        .build()
+        .unwrap();
+    let publishing = publish(&workspace, &editor, &fork, &chosen, PublishBounds::default());
+    let report = runtime.block_on(publishing);
+    assert_eq!(report.failed, [("b.txt".to_owned(), Failure::Unconfirmed)]);
+    assert_eq!(report.done, [second]);
+}
+
+#[test]
 fn the_rest_is_not_waited_for_when_all_was_told() {
     let dir = tempfile::tempdir().unwrap();
     let root = dir.path().canonicalize().unwrap();

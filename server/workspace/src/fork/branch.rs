@@ -17,7 +17,7 @@ use crate::workspace::Workspace;
 use ropewalk_text::decode::FileFormat;
 use ropewalk_text::{ChangeSet, Text, diff, refine_letters};
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 /// See the module.
 #[derive(Clone, Debug)]
@@ -31,13 +31,13 @@ pub struct Branch {
 impl Branch {
     /// A branch of what a fork holds, which works for a call of this turn.
     pub fn of(fork: &Fork, turn: u64, maker: Maker) -> Self {
-        let start = unheard(fork.clone());
+        let start = fork.clone().detached();
         Self { now: start.clone(), start, turn, maker }
     }
 
     /// A branch that has come from one fork to the other.
     pub fn between(start: &Fork, now: &Fork, turn: u64, maker: Maker) -> Self {
-        Self { start: unheard(start.clone()), now: unheard(now.clone()), turn, maker }
+        Self { start: start.clone().detached(), now: now.clone().detached(), turn, maker }
     }
 
     /// Takes bundles into what the branch starts from, in this order: own work is what comes after. Blocking.
@@ -104,7 +104,7 @@ impl Branch {
     /// has lost its place. Blocking.
     pub fn follow(&mut self, workspace: &Workspace, fork: Fork) -> MergeReport {
         let (view, work) = self.work(workspace);
-        self.start = unheard(fork);
+        self.start = fork.detached();
         self.now = self.start.clone();
         self.now.merge(workspace, &view, self.turn, &self.maker, work)
     }
@@ -199,11 +199,6 @@ impl Branch {
         let file = self.start.files.get(id)?;
         Some(frozen_base(id, &file.entry.base, file.place.clone()))
     }
-}
-
-/// The same fork, of which no ledger and no news tells.
-fn unheard(fork: Fork) -> Fork {
-    Fork { session: Arc::default(), ..fork }
 }
 
 fn is_away(files: &BTreeMap<DocId, ForkedFile>, id: &DocId) -> bool {

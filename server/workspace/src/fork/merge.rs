@@ -47,16 +47,14 @@ pub(crate) fn merge_all(
     proposals: Vec<Proposal>,
 ) -> Result<MergeReport, MergeReport> {
     looked(workspace, fork, view, proposals, |fork, ahead, proposals| {
-        // Nobody is told of what happens to a copy.
-        let session = std::mem::take(&mut fork.session);
-        let mut copy = fork.clone();
+        let mut copy = fork.clone().detached();
         let report = copy.merge_looked(workspace, view, by, proposals, ahead);
-        let is_whole = report.is_whole();
-        if is_whole {
-            *fork = copy;
+        if !report.is_whole() {
+            return Err(report);
         }
-        fork.session = session;
-        if is_whole { Ok(report) } else { Err(report) }
+        copy.session.clone_from(&fork.session);
+        *fork = copy;
+        Ok(report)
     })
 }
 
@@ -224,18 +222,18 @@ impl Merging<'_> {
             _ => id,
         };
         self.free_left_name(&id)?;
+        let is_detached = self.fork.is_detached();
         let Some(file) = self.fork.files.get_mut(&id) else { return Ok(()) };
         let source = base_of(&id, &file.entry).clone();
-        let session = self.fork.session.clone();
-        let bytes = bytes_of(&file.entry);
+        let bytes = binary_hash(&file.entry);
         let look = match is_new {
             true => self.ahead.answers.look(&id).cloned(),
             false => self.ahead.answers.of(&id, file),
         };
-        // A branch stands on the texts that it started from until it follows.
-        let aside = match session.is_empty() {
+        // A fork without a session is a branch or a copy: it stays on the texts that it started from.
+        let aside = match is_detached {
             true => Vec::new(),
-            false => super::sync_file(workspace, &session, &source, file, look),
+            false => super::sync_file(workspace, &self.fork.session, &source, file, look),
         };
         file.entry.tell_apart(&mut self.fork.ids);
         let shown = file.shown.clone();
@@ -246,7 +244,7 @@ impl Merging<'_> {
             ProposedChange::Rename { .. } => false,
             _ => {
                 !file.entry.is_whole() && {
-                    bytes != bytes_of(&file.entry)
+                    bytes != binary_hash(&file.entry)
                         || !seen.text.equal_but_line_ends(file.entry.text())
                 }
             }
@@ -467,7 +465,7 @@ fn is_of_name(change: &ProposedChange) -> bool {
 }
 
 /// The hash of the bytes under an entry that are no text.
-fn bytes_of(entry: &Entry) -> Option<ContentHash> {
+fn binary_hash(entry: &Entry) -> Option<ContentHash> {
     match &entry.base {
         Base::Binary { hash } => Some(*hash),
         _ => None,

@@ -6,6 +6,7 @@ use super::{
 };
 use crate::fork::base_of;
 use crate::{DocId, HunkId};
+use std::sync::Arc;
 
 impl Publishing<'_> {
     /// Publishes what was chosen of one file: first its other name, if the editor is to give it, then the rest.
@@ -40,7 +41,7 @@ impl Publishing<'_> {
         }
         if let Some(failure) = failure {
             // Of an edit that was told in parts some places may be made.
-            let (docs, session) = ([id.clone()], fork.lock().session.clone());
+            let (session, docs) = self.names_of(id);
             let made = |hunk: &&HunkId| is_published(workspace, &session, &docs, **hunk);
             let made: Vec<HunkId> =
                 ids.iter().filter(|id| !done.contains(id)).filter(made).copied().collect();
@@ -52,6 +53,14 @@ impl Publishing<'_> {
         self.tell_rest(id, (ids, done), shown, report);
     }
 
+    /// The session, and the documents under which the ledger may have changes of a file: the name that it has until its
+    /// rename is published, and its own.
+    fn names_of(&self, id: &DocId) -> (Arc<str>, [DocId; 2]) {
+        let fork = self.fork.lock();
+        let source = fork.files.get(id).map(|file| base_of(id, &file.entry).clone());
+        (fork.session.clone(), [source.unwrap_or_else(|| id.clone()), id.clone()])
+    }
+
     /// Reports hunks that this publish did not carry itself. Ones that another publish carried are
     /// done too; the rest had lost their place.
     fn tell_rest(
@@ -61,11 +70,7 @@ impl Publishing<'_> {
         shown: String,
         report: &mut PublishReport,
     ) {
-        let (session, docs) = {
-            let fork = self.fork.lock();
-            let source = fork.files.get(id).map(|file| base_of(id, &file.entry).clone());
-            (fork.session.clone(), [source.unwrap_or_else(|| id.clone()), id.clone()])
-        };
+        let (session, docs) = self.names_of(id);
         let (done, lost): (Vec<HunkId>, Vec<HunkId>) = ids.iter().partition(|hunk| {
             done.contains(hunk) || is_published(self.workspace, &session, &docs, **hunk)
         });

@@ -209,6 +209,17 @@ fn a_name_that_was_left_can_be_taken_again() {
 }
 
 #[test]
+fn what_a_move_onto_a_left_name_makes_anew_is_among_its_hunks() {
+    let bench = Bench::new(&[("a", b"A\n"), ("c", b"C\n")]);
+    bench.rename("a", "b");
+    let report = bench.rename("c", "a");
+    for hunk in bench.hunks() {
+        let is_told = hunk.parts.iter().all(|part| report.hunks.contains(part));
+        assert!(is_told, "{:?} lacks {} {}", report.hunks, hunk.kind.name(), hunk.file);
+    }
+}
+
+#[test]
 fn a_file_renamed_twice_comes_back_after_a_restart() {
     let bench = Bench::new(&[("a", b"A\n")]);
     let before = bench.things();

@@ -43,8 +43,8 @@ impl Merging<'_> {
         if new_id == *id {
             return Ok(());
         }
-        self.report.hunks.push(self.mark.id);
         if self.return_home(id, &new_id) {
+            self.report.hunks.push(self.mark.id);
             return Ok(());
         }
         self.free_left_name(&new_id)?;
@@ -54,7 +54,6 @@ impl Merging<'_> {
             Some(Some((FileChange::Delete, _))) => true,
             // Another call has put something there since the view was taken.
             Some(_) => {
-                self.report.hunks.pop();
                 self.report.conflict(&to.shown);
                 return Ok(());
             }
@@ -69,10 +68,9 @@ impl Merging<'_> {
             .path()
             .is_some_and(|old| old.starts_with(&to.path) || to.path.starts_with(&old));
         if replaces || ((is_whole || is_nested) && !created_here) {
-            // The new file tells of itself.
-            self.report.hunks.pop();
             return self.make_anew(id, &new_id, &to);
         }
+        self.report.hunks.push(self.mark.id);
         let Some(mut file) = self.fork.files.remove(id) else { return Ok(()) };
         if !created_here {
             let from = base_of(id, &file.entry).clone();
@@ -225,6 +223,7 @@ impl Merging<'_> {
         let Some(mode) = mode else { return };
         let mark = Mark { id: self.fork.ids.give(), ..self.mark.clone() };
         if let Some(file) = self.fork.files.get_mut(id).filter(|file| !is_link(&file.entry)) {
+            self.report.hunks.push(mark.id);
             file.entry.mode = Some((mode, mark));
         }
     }
