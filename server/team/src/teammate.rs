@@ -285,12 +285,12 @@ impl Teammate {
         waited: Duration,
     ) -> Result<(Circumstances, Option<Task>), BoardError> {
         let (station, team) = (&self.station, self.station.team());
-        let requests = team.open_requests(station.name()).await?;
-        let shutdown = requests.iter().find(|one| one.kind == RequestKind::Shutdown);
         let given = station.given();
         let limit = i64::try_from(given.len()).unwrap_or(i64::MAX).saturating_add(1);
         let unread = station.membership.inbox(limit).await?;
-        // After the messages: an answer that is among them is known here, too.
+        // After the messages: a request or an answer that is among them is known here, too.
+        let requests = team.open_requests(station.name()).await?;
+        let shutdown = requests.iter().find(|one| one.kind == RequestKind::Shutdown);
         let waits_for_plan = plan::waits(station, &self.session).await?;
         let held = station.membership.held().await?.into_iter().next();
         let now = Circumstances {
