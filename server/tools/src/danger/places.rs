@@ -16,10 +16,10 @@ const SAFE_DEVICES: &str =
     "fd/ full mqueue/ null ptmx pts/ random shm/ stderr stdin stdout tcp/ udp/ urandom zero";
 
 /// An absolute path in cleaned components, with the home folder as `/home/~`.
-pub(super) type Place = Vec<String>;
+pub(super) type PathParts = Vec<String>;
 
 /// The place of a word when the shell is in `cwd`; None when its start is not known.
-pub(super) fn place(text: &str, cwd: Option<&Place>) -> Option<Place> {
+pub(super) fn place(text: &str, cwd: Option<&PathParts>) -> Option<PathParts> {
     let mut parts = match text.chars().next() {
         Some('/') => Vec::new(),
         Some('~') => vec!["home".to_owned()],
@@ -36,7 +36,7 @@ pub(super) fn place(text: &str, cwd: Option<&Place>) -> Option<Place> {
 }
 
 /// True if `word` means the root, or all of a system or home folder.
-pub(super) fn is_vital(word: &Word, cwd: Option<&Place>) -> bool {
+pub(super) fn is_vital(word: &Word, cwd: Option<&PathParts>) -> bool {
     let Some(place) = place(word.text(), cwd) else { return false };
     let is_open = word.open_at.is_some();
     let mut parts: Vec<&str> = place.iter().map(String::as_str).collect();

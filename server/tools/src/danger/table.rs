@@ -2,7 +2,7 @@
 //!
 //! Programs are known by their own names, so a copy under another name is not seen.
 
-use super::places::{Place, is_raw_device, is_vital, place};
+use super::places::{PathParts, is_raw_device, is_vital, place};
 use super::starts::found;
 use super::words::{SimpleCommand, Word, is_in};
 use super::{Danger, DangerKind};
@@ -39,7 +39,7 @@ static HERE: Word = Word { text: String::new(), open_at: None };
 
 /// The first danger among commands that run one after the other.
 pub(super) fn judge(commands: &[SimpleCommand]) -> Option<Danger> {
-    let mut cwd: Option<Place> = None;
+    let mut cwd: Option<PathParts> = None;
     for command in commands {
         if let Some(kind) = kind_of(command, cwd.as_ref()) {
             return Some(Danger::new(kind, &command.text()));
@@ -65,7 +65,7 @@ pub(super) fn minds_arguments(name: &str) -> bool {
     lists.iter().any(|names| is_in(names, name)) || name.starts_with("mkfs")
 }
 
-fn kind_of(command: &SimpleCommand, cwd: Option<&Place>) -> Option<DangerKind> {
+fn kind_of(command: &SimpleCommand, cwd: Option<&PathParts>) -> Option<DangerKind> {
     for file in command.redirects.iter().filter(|file| file.writes) {
         match file.target.text() {
             "/proc/sysrq-trigger" => return Some(DangerKind::Power),
