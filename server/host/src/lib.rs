@@ -21,6 +21,8 @@ mod sessions;
 pub mod settings;
 pub mod slash;
 mod snapshot;
+#[cfg(test)]
+mod start_tests;
 mod store;
 mod team;
 mod team_end;

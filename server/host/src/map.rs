@@ -13,7 +13,7 @@ pub(crate) struct SessionMap {
     pub(crate) open: Mutex<OpenSessions>,
     /// Held while another session takes the place of the current one. The disk is waited for, never the client.
     pub(crate) changing: tokio::sync::Mutex<()>,
-    /// How many requests for another current session were taken and are not done.
+    /// How many requests for another current session were taken and are not done, and how many wait for it.
     coming: Arc<AtomicUsize>,
     /// Tasks that serve sessions that were left, until those have ended.
     pub(crate) ending: Mutex<Vec<JoinHandle<()>>>,
@@ -27,7 +27,7 @@ pub(crate) struct SessionMap {
     pub(crate) listed: Mutex<Vec<String>>,
 }
 
-/// A request for another current session. It is under way until this is dropped.
+/// A request for another current session, or one that waits for that session. It is under way until this is dropped.
 pub(crate) struct Coming(Arc<AtomicUsize>);
 
 impl Drop for Coming {
@@ -37,13 +37,13 @@ impl Drop for Coming {
 }
 
 impl SessionMap {
-    /// Another session is asked for, which takes the place of the current one.
+    /// Another session is asked for, which takes the place of the current one, or a request waits for it.
     pub(crate) fn note_coming(&self) -> Coming {
         self.coming.fetch_add(1, Ordering::Relaxed);
         Coming(self.coming.clone())
     }
 
-    /// True while another session was asked for and has not come.
+    /// True while another session was asked for and has not come, or requests to it are not in line yet.
     pub(crate) fn is_coming(&self) -> bool {
         self.coming.load(Ordering::Relaxed) > 0
     }

@@ -56,11 +56,13 @@ impl Host {
             return self.ask_now(session, op);
         }
         let host = self.clone();
+        // Held until this request is in line: what comes later would pass it once the other session is there.
+        let waits = self.map.note_coming();
         Box::pin(async move {
-            // Its waiters are served in their order.
+            // The mutex serves its waiters in their order.
             let came = host.map.changing.lock().await;
             let answer = host.ask_now(None, op);
-            drop(came);
+            drop((came, waits));
             answer.await
         })
     }
@@ -245,6 +247,9 @@ impl Host {
         let old = open.current.clone().filter(|_| !beside);
         if old.as_ref().is_some_and(|current| !may_leave(current)) {
             open.take(&seat);
+            // The team that it might have led ends with it, which takes the lock.
+            drop(open);
+            self.teams.end(session.id());
             return Err(busy());
         }
         let id = session.id().clone();

@@ -65,8 +65,12 @@ impl Host {
             let keeps_mode = mode == settings.mode && config.is_locked("mode").is_none();
             self.each(|session| {
                 let mut settings = settings.clone();
-                if keeps_mode || self.teams.is_member(session.id()) {
+                let is_member = self.teams.is_member(session.id());
+                if keeps_mode || is_member {
                     settings.mode = session.mode();
+                }
+                if is_member {
+                    settings.limits.steps = settings.limits.steps.min(crate::team::STEPS);
                 }
                 let choice = session.model_choice();
                 problems.extend(choice.and_then(|choice| self.choose_again(choice, &mut settings)));

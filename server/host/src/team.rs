@@ -37,7 +37,7 @@ const ELSEWHERE: &str = "Nobody leads a team here: `ropewalk team tasks`, `membe
 const ASK_FIRST: &str = "Ask for something first: a team needs a conversation that leads it";
 
 /// Most steps of one turn of a teammate.
-const STEPS: u32 = 50;
+pub(crate) const STEPS: u32 = 50;
 
 /// A worker that joins a team.
 #[derive(Clone, Debug)]
@@ -196,13 +196,14 @@ impl Host {
         let model = model.map(|name| self.model_named(&name)).transpose()?;
         let (seat, inputs) = Seat::new();
         let part = MemberPart { identity, mode, model: model.clone(), tools, hooks };
+        // Found from the start on, so that no edit of the configuration passes it by.
+        lock(&self.map.open).seats.push(seat.clone());
         let (session, events) = Host::start(self, &seat.slot(), origin, Some(part));
         if let Some(model) = model {
             // As one that the user chooses it is in the journal, and stays where the configuration is edited.
             session.speak_to(model);
         }
         self.make_outputs(&id);
-        lock(&self.map.open).seats.push(seat.clone());
         seat.serve_by(serve(Arc::downgrade(self), session.clone(), inputs));
         Ok(StartedSession { session, events })
     }

@@ -151,7 +151,6 @@ pub(crate) async fn start_of(
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
     use crate::clock::Clock;

@@ -23,7 +23,7 @@ fn begins_with(spawned: Value) -> Vec<ScriptedReply> {
 /// Checks that the task waits as if nobody had claimed it.
 async fn is_untouched(bench: &Bench) {
     let tasks = bench.tasks().await;
-    let first = &tasks[0];
+    let first = tasks.first().unwrap();
     let state = (first.status.word(), &first.owner, first.failures);
     assert_eq!(state, ("pending", &None, 0), "{}", first.notes);
 }

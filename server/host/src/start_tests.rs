@@ -1,0 +1,84 @@
+//! Tests of how sessions start: requests that wait for another session, and one that may not take another's place.
+
+use crate::host::{Host, HostOptions};
+use crate::seat::Seat;
+use crate::sessions::SessionOrigin;
+use crate::{ModelFactory, blocking, lock};
+use ropewalk_config::Environment;
+use ropewalk_model::{Http, Model, ServerModel};
+use ropewalk_protocol::{Op, Prompt, Reply};
+use ropewalk_testkit::model::{ScriptedModel, ScriptedReply};
+use ropewalk_workspace::{NoEditor, Roots, Workspace};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// A machine on which nothing is configured.
+struct Bare(PathBuf);
+
+impl Environment for Bare {
+    fn home(&self) -> Option<PathBuf> {
+        Some(self.0.clone())
+    }
+    fn var(&self, _: &str) -> Option<String> {
+        None
+    }
+    fn read(&self, _: &Path, _: u64) -> std::io::Result<Vec<u8>> {
+        Err(std::io::ErrorKind::NotFound.into())
+    }
+}
+
+/// A host whose models have the names that are asked for, and its home.
+fn host(model: &ScriptedModel, flags: &[&str]) -> (Arc<Host>, tempfile::TempDir) {
+    let home = tempfile::tempdir().unwrap();
+    let config = model.config();
+    let models: ModelFactory = Arc::new(move |asked| {
+        let name = asked.model.as_ref().map(|model| model.name.to_string());
+        let mut config = config.clone();
+        config.model = name.unwrap_or(config.model);
+        Ok(Arc::new(ServerModel::new(config, Http::new()).unwrap()) as Arc<dyn Model>)
+    });
+    let mut options = HostOptions::new(models, Arc::new(Bare(home.path().to_owned())));
+    options.flags = flags.iter().map(|flag| (*flag).to_owned()).collect();
+    let workspace = Arc::new(Workspace::new(Roots::none()));
+    let host = Host::new(options, workspace, Arc::new(NoEditor));
+    host.meet(Vec::new(), None, Vec::new());
+    (host, home)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_session_that_may_not_take_the_place_of_another_leads_no_team() {
+    let model = ScriptedModel::start(Vec::new()).unwrap();
+    let (host, _home) = host(&model, &["team.enabled=true"]);
+    host.clone().begin(false, None).await.unwrap();
+    let leads = || lock(&host.teams.leads).len();
+    assert_eq!(leads(), 1);
+    let coming = host.clone();
+    let refused = blocking(move || {
+        let (seat, inputs) = Seat::new();
+        lock(&coming.map.open).seats.push(seat.clone());
+        let (_, events) = coming.start(&seat.slot(), SessionOrigin::New, None);
+        coming.install((seat, inputs), events, false, |_| false)
+    });
+    assert!(refused.await.unwrap().is_err());
+    assert_eq!(leads(), 1);
+}
+
+#[tokio::test]
+async fn prompts_that_wait_for_another_session_keep_their_order() {
+    let replies = [ScriptedReply::new().text("One."), ScriptedReply::new().text("Two.")];
+    let model = ScriptedModel::start(replies).unwrap();
+    let (host, _home) = host(&model, &[]);
+    let ask = |op: Op| host.handle(op.into());
+    let mut new = ask(Op::New { beside: false });
+    assert!(futures::poll!(&mut new).is_pending());
+    let mut first = ask(Op::Prompt(Prompt::new("one")));
+    assert!(futures::poll!(&mut first).is_pending());
+    // The session is there, and the first prompt is woken but not polled.
+    new.await.unwrap();
+    let mut second = ask(Op::Prompt(Prompt::new("two")));
+    let early = futures::poll!(&mut second);
+    assert!(early.is_pending());
+    let Ok(Reply::Turn(_, one)) = first.await else { panic!() };
+    let Ok(Reply::Turn(_, two)) = second.await else { panic!() };
+    assert_eq!((one, two), (1, 2));
+}
