@@ -158,7 +158,10 @@ impl Actor {
         tracing::debug!(op = input.name(), session = %self.parts.id, "op");
         match input {
             SessionInput::Prompt(turn, prompt) => {
-                self.keep_waiting(turn, &prompt);
+                if self.running.is_some() {
+                    self.parts.events.tell(Event::Queued { turn, prompt: prompt.briefly() });
+                }
+                self.keep_waiting(&prompt);
                 self.queue.push_back((turn, prompt));
                 self.start_next();
             }
@@ -193,9 +196,9 @@ impl Actor {
                 self.parts.inbox.put(InboxItem::Words(content));
             }
             Op::Steer(content) => {
-                let (turn, prompt) = (self.parts.next_turn(), Prompt { content, selection: None });
-                self.keep_waiting(turn, &prompt);
-                self.queue.push_front((turn, prompt));
+                let prompt = Prompt { content, selection: None };
+                self.keep_waiting(&prompt);
+                self.queue.push_front((self.parts.next_turn(), prompt));
                 self.start_next();
             }
             Op::Interrupt(Some(thread)) => {
@@ -292,12 +295,10 @@ impl Actor {
         Some(words)
     }
 
-    /// Keeps the words of a prompt if it can't begin at once, and tells that it waits.
-    fn keep_waiting(&self, turn: u64, prompt: &Prompt) {
+    /// Keeps the words of a prompt if it can't begin at once.
+    fn keep_waiting(&self, prompt: &Prompt) {
         if self.conversation.is_none() || self.undoing.is_some() {
-            let words = prompt.briefly();
-            self.waits(&words);
-            self.parts.events.tell(Event::Queued { turn, prompt: words });
+            self.waits(&prompt.briefly());
         }
     }
 
@@ -389,11 +390,7 @@ impl Actor {
         if !late.is_empty() {
             // Said to a turn that did not take it up: it starts one of its own, before what was queued.
             let prompt = Prompt { content: late.concat(), selection: None };
-            let turn = self.parts.next_turn();
-            if self.rewind.is_some() {
-                self.parts.events.tell(Event::Queued { turn, prompt: prompt.briefly() });
-            }
-            self.queue.push_front((turn, prompt));
+            self.queue.push_front((self.parts.next_turn(), prompt));
         }
     }
 }

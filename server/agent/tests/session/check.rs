@@ -368,7 +368,7 @@ async fn new_errors_in_what_was_published_go_back() {
         let lines: String = lines.iter().map(line).collect();
         *bench.editor.diagnostics.lock().unwrap() = Some(lines);
     };
-    let words = "The editor shows errors that were not there before:\na.txt:2: error: no such word\n\nMend it";
+    let words = "The editor shows errors that were not there before:\na.txt:2: error: no such word\n\nFix it";
     let words = words.replace("error: ", "");
     let replies = [
         edit("one", "two"),

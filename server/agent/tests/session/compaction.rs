@@ -315,7 +315,7 @@ async fn cannot_be_taken_back(mut bench: Bench, why: &str) {
     let (_, done, failed) = bench.reviewed().await;
     assert_eq!((done, failed.len()), (0, 1), "{failed:?}");
     assert!(
-        failed[0].starts_with("turn 1 can't be taken back: its words were compacted"),
+        failed[0].starts_with("turn 1 can't be taken back: its words were summed up"),
         "{failed:?}"
     );
     assert!(failed[0].contains(why), "{failed:?}");
@@ -395,7 +395,7 @@ async fn the_model_compacts_by_its_tool_and_the_turn_goes_on() {
 
 #[tokio::test]
 async fn the_tool_refuses_while_most_of_the_context_is_free_and_is_absent_when_switched_off() {
-    let replies = [calls("compact", json!({})), says("Well.").expect_text("nothing to win")];
+    let replies = [calls("compact", json!({})), says("Well.").expect_text("nothing to gain")];
     let context = (REFUSES(200_000), true);
     let mut bench = start_counting(Protocol::Anthropic, replies, context, |_| {});
     bench.run("go").await;

@@ -106,26 +106,3 @@ async fn words_that_come_during_a_compaction_all_wait_and_survive_a_crash() {
     bench.model.wait_until_reached("steered").await;
     assert_eq!(waiting(&bench), ["queued words"], "the turn began with the others");
 }
-
-#[tokio::test]
-async fn a_prompt_that_waits_for_a_compaction_is_told_and_can_be_taken_back() {
-    let mut bench = start([
-        says("First."),
-        says("Summary.").conversation("question").gate(ReplyPlace::Block(0), "summary"),
-    ]);
-    bench.run("first wish").await;
-    bench.session.send(Op::Compact(None));
-    bench.model.wait_until_reached("summary").await;
-    let turn = bench.session.prompt(Prompt::new("queued words"));
-    // Ops are taken in order, so its answer means that the prompt was taken.
-    bench.session.send(Op::Interrupt(Some("9.9".to_owned())));
-    let is_answer = |event: &Event| matches!(event, Event::Notice { message, .. } if message.contains("No such subagent"));
-    bench.until(|event| is_answer(event).then_some(())).await;
-    let told = bench.seen.iter().filter_map(|event| match event {
-        Event::Queued { turn, prompt } => Some((*turn, prompt.as_str())),
-        _ => None,
-    });
-    assert_eq!(told.collect::<Vec<_>>(), [(turn, "queued words")]);
-    assert_eq!(bench.session.unqueue(turn).await.as_deref(), Some("queued words"));
-    bench.model.open_gate("summary");
-}

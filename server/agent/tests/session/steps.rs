@@ -100,7 +100,7 @@ async fn a_full_context_and_an_odd_end_are_said() {
         let (stop, message) = ending([full]).await;
         assert_eq!(stop, StopReason::MaxTokens);
         assert!(
-            message.contains("context is full") && message.contains("ropewalk.new"),
+            message.contains("context is full") && message.contains("/new"),
             "{message}"
         );
     }

@@ -111,7 +111,7 @@ async fn a_key_that_is_refused_in_mid_turn_ends_the_turn_and_keeps_all() {
     let (_, stop, message) = bench.end().await;
     assert_eq!(stop, StopReason::Error);
     let message = message.unwrap_or_default();
-    assert!(message.contains("stays as it is") && message.contains("`continue`"), "{message}");
+    assert!(message.contains("stays as it is") && message.contains("\"continue\""), "{message}");
     assert_eq!(authors(&bench), [""; 0]);
     // The key is mended.
     assert_eq!(bench.run("continue").await, StopReason::EndTurn);
