@@ -74,9 +74,9 @@ pub(crate) struct TakenBundle {
 /// Bundles that came in, and what became of that.
 #[derive(Debug, Default)]
 pub(crate) struct TakenBundles {
-    /// Those that are in, oldest first.
+    /// Bundles that are in, oldest first.
     taken: Vec<TakenBundle>,
-    /// Those that a rewind took out, and that have not come again.
+    /// Bundles that a rewind took out, and that have not come again.
     back: Vec<BundleId>,
 }
 
