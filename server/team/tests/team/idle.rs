@@ -1,7 +1,7 @@
 //! Waiting: messages before tasks, time that passes, and what ends it.
 
 use crate::bench::*;
-use ropewalk_protocol::{Event, Op, Prompt};
+use ropewalk_protocol::{Event, Op, Prompt, SessionEvent, StopReason};
 use serde_json::json;
 
 #[tokio::test]
@@ -96,8 +96,11 @@ async fn the_user_stops_a_member_or_its_turn() {
     bench.model.wait_until_reached("works").await;
     let (_, id) = bench.lead.sessions().remove(0);
     bench.session_of(&id).send(Op::Interrupt(None));
-    bench.turn_of(Some("alice")).await;
-    bench.turn_of(Some("alice")).await;
+    let is_stopped = |one: &SessionEvent| match &one.event {
+        Event::TurnEnded { stop_reason: StopReason::Interrupted, .. } => Some(()),
+        _ => None,
+    };
+    bench.until("that its turn was stopped", is_stopped).await;
     bench.task_is(1, "pending").await;
     // It takes nothing by itself until somebody writes.
     bench.advance(5);
