@@ -65,7 +65,7 @@ async fn a_session_that_may_not_take_the_place_of_another_leads_no_team() {
 
 #[tokio::test]
 async fn prompts_that_wait_for_another_session_keep_their_order() {
-    let replies = [ScriptedReply::new().text("One."), ScriptedReply::new().text("Two.")];
+    let replies = [ScriptedReply::new().text("Well.").forever()];
     let model = ScriptedModel::start(replies).unwrap();
     let (host, _home) = host(&model, &[]);
     let ask = |op: Op| host.handle(op.into());

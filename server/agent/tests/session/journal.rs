@@ -200,13 +200,13 @@ async fn what_is_no_journal_is_refused_in_words() {
     let sessions = sessions(&dir);
     let why = |id: &str| sessions.open(id).unwrap_err().to_string();
     for (id, words) in [
-        ("folder", "no journal"),
-        ("empty", "no journal"),
-        ("text", "no journal"),
+        ("folder", "not a session of Ropewalk"),
+        ("empty", "not a session of Ropewalk"),
+        ("text", "not a session of Ropewalk"),
         ("later", "later version"),
         ("../../secret", "no session"),
         ("", "no session"),
-        ("t", "no journal"),
+        ("t", "not a session of Ropewalk"),
         ("huge", "too large"),
         ("evil", "of another session"),
         ("moved", "of another session"),

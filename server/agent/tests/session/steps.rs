@@ -99,10 +99,7 @@ async fn a_full_context_and_an_odd_end_are_said() {
     for full in [says("So I").stop(Stop::ContextFull), reply().stop(Stop::ContextFull)] {
         let (stop, message) = ending([full]).await;
         assert_eq!(stop, StopReason::MaxTokens);
-        assert!(
-            message.contains("context is full") && message.contains("/new"),
-            "{message}"
-        );
+        assert!(message.contains("context is full") && message.contains("/new"), "{message}");
     }
     // A call that was whole before the cut one runs.
     let half = calls("list_dir", json!({})).call_raw("bash", "{\"comm").stop(Stop::ContextFull);
