@@ -170,11 +170,6 @@ fn an_accepted_change_is_taken_back_where_it_stands_now_the_newest_first() {
     bench.nvim.feed("2G");
     bench.run("Ropewalk undo here");
     bench.nvim.wait_for_lines(&["one", "two", "three", "four", "five"]);
-    // All of the last turn.
-    bench.run("buffer a.txt");
-    bench.run("Ropewalk undo");
-    line(21, "one");
-    left(1);
     bench.end();
 }
 
