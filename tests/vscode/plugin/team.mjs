@@ -34,7 +34,7 @@ export async function run(desk) {
 /** Words of the user reach alice by the lead, and her change is there. */
 async function spokenTo(desk, chat) {
     await say(desk, chat, 'Tell alice to be brief');
-    await chat.getByText('I have told her.').waitFor();
+    await chat.getByText('I have told her.').first().waitFor();
     await desk.idle();
     desk.openGate('alice');
     const [change] = await desk.hunks(1);
