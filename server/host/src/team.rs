@@ -111,7 +111,7 @@ impl Host {
         let JoinTeam { team, name, role, stays } = join;
         let theirs = Worker::roots_of(&options, &team).await.map_err(refused)?;
         let own = self.workspace.roots();
-        // Changes name their folder: a checkout of the only one may lie elsewhere under another name.
+        // Changes say their folder by its name. Where there is one alone, a checkout by another name counts as that.
         let only = own.iter().next().filter(|_| own.iter().count() == 1);
         if let ([name], Some(root)) = (&theirs[..], only) {
             self.set_folders(vec![(name.clone(), root.path().to_owned())]);
@@ -121,7 +121,7 @@ impl Host {
         Worker::join(config, Arc::new(TeamHost(Arc::downgrade(self)))).await.map_err(refused)
     }
 
-    /// Has the teammates of a session that goes on come back.
+    /// Brings back the teammates of a session that goes on.
     pub(crate) fn bring_team_back(self: &Arc<Self>, session: &str) {
         let Some(lead) = self.teams.lead(session) else { return };
         let (host, coming) = (Arc::downgrade(self), lead.comes_back());

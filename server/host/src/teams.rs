@@ -33,7 +33,7 @@ impl Teams {
     /// A session has ended, and with it the team that it led here.
     pub(crate) fn end(&self, session: &str) {
         let lead = lock(&self.leads).remove(session);
-        // Its teammates end with it, which takes the lock.
+        // Dropped before the next lock: the end of its teammates takes that, too.
         drop(lead);
         lock(&self.members).remove(session);
     }

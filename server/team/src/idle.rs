@@ -16,7 +16,7 @@ pub(crate) struct Circumstances {
     /// True while its plan waits for an answer.
     pub(crate) waits_for_plan: bool,
     /// True if the user has stopped it: it takes no task until somebody writes.
-    pub(crate) is_held: bool,
+    pub(crate) is_paused: bool,
     /// Time without anything to do.
     pub(crate) waited: Duration,
     /// Time after which it leaves.
@@ -62,7 +62,7 @@ pub(crate) fn next(now: &Circumstances) -> NextDeed {
     if now.waited >= now.patience {
         return NextDeed::Leave;
     }
-    if now.is_held { NextDeed::Wait } else { NextDeed::Claim }
+    if now.is_paused { NextDeed::Wait } else { NextDeed::Claim }
 }
 
 #[cfg(test)]
@@ -91,7 +91,7 @@ mod tests {
         assert_eq!(next(&now), NextDeed::GiveBack);
         now.has_task = false;
         assert_eq!(next(&now), NextDeed::Claim);
-        now.is_held = true;
+        now.is_paused = true;
         assert_eq!(next(&now), NextDeed::Wait);
         now.waited = minute;
         assert_eq!(next(&now), NextDeed::Leave);

@@ -21,6 +21,16 @@ use std::sync::Arc;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::sync::watch;
 
+/// Session that a member starts with.
+pub(crate) struct MemberStart {
+    pub(crate) id: Arc<str>,
+    /// True if it goes on from its journal.
+    pub(crate) resumes: bool,
+    pub(crate) mode: Mode,
+    /// Its model; None for the one of the configuration.
+    pub(crate) model: Option<String>,
+}
+
 /// Surroundings of a member that starts.
 pub(crate) struct Launch {
     pub(crate) host: Arc<dyn SessionHost>,
@@ -30,15 +40,16 @@ pub(crate) struct Launch {
 }
 
 impl Launch {
-    /// Starts a member's session, by its id, in this mode and with this model. One that goes on has its task again.
+    /// Starts a member's session. One that goes on has its task again.
     ///
     /// # Errors
     /// When the session can't be started, or the board can't be reached.
     pub(crate) async fn launch(
         self,
         membership: Membership,
-        (id, resumes, mode, model): (Arc<str>, bool, Mode, Option<String>),
+        start: MemberStart,
     ) -> Result<(Arc<Station>, Teammate), TeamError> {
+        let MemberStart { id, resumes, mode, model } = start;
         let identity = Identity {
             name: membership.name().to_owned(),
             role: membership.role().to_owned(),

@@ -38,7 +38,7 @@ pub struct LeadConfig {
     pub session: Arc<str>,
     /// A name for its team, if none has it.
     pub name: String,
-    /// The folders it works in, for people.
+    /// The names of the folders it works in, a line each: a worker gives its own folder that name.
     pub roots: String,
     /// The options.
     pub options: TeamOptions,

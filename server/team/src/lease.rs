@@ -1,5 +1,5 @@
-//! The right to go on: before each step, a member whose lease may be over asks the board, and one of a team without
-//! budget stops.
+//! The right to go on: before each step, a member whose lease may be over asks the board. A member stops where its team's
+//! budget is used up.
 
 use crate::budget::used_up;
 use crate::station::Station;

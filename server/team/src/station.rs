@@ -75,7 +75,7 @@ impl Station {
         self.membership.team()
     }
 
-    /// Number of this start under its name, for the next one.
+    /// Number of its start under its name; a later start has a greater one.
     pub fn epoch(&self) -> i64 {
         self.membership.epoch()
     }
@@ -105,7 +105,7 @@ impl Station {
         lock(&self.state).task.as_ref().filter(|task| task.number == number).map(Task::claim)
     }
 
-    pub(crate) fn plan_step(&self, step: TaskStep) {
+    pub(crate) fn note_step(&self, step: TaskStep) {
         lock(&self.state).step = Some(step);
     }
 
@@ -130,17 +130,17 @@ impl Station {
         lock(&self.state).plan.take_if(|plan| *plan == request);
     }
 
-    pub(crate) fn leaves(&self) -> bool {
+    pub(crate) fn is_leaving(&self) -> bool {
         lock(&self.state).leaves
     }
 
-    pub(crate) fn leave(&self) {
+    pub(crate) fn mark_leaving(&self) {
         lock(&self.state).leaves = true;
     }
 
     /// Stops the member: its turn is interrupted, its task returned without counting, and it leaves.
     pub fn stop(&self) {
-        self.leave();
+        self.mark_leaving();
         self.stop.send_replace(true);
     }
 

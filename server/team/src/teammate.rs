@@ -31,7 +31,7 @@ pub(crate) struct Teammate {
     /// Turns that have worked on its task.
     tries: u32,
     /// True once the user has stopped it, until somebody writes.
-    is_held: bool,
+    is_paused: bool,
     /// Words for its next prompt.
     news: Vec<String>,
 }
@@ -84,7 +84,7 @@ impl Teammate {
     ) -> Self {
         let signals = station.membership.watch();
         let news = Vec::new();
-        Self { station, session, lead, turns, signals, tries: 0, is_held: false, news }
+        Self { station, session, lead, turns, signals, tries: 0, is_paused: false, news }
     }
 
     /// Works and waits until it leaves. `first`: what it does first, for one that is new.
@@ -133,6 +133,7 @@ impl Teammate {
                 self.session.prompt(Prompt::new(std::mem::take(&mut self.news).join("\n\n")));
             self.end_of(turn).await?;
         }
+        // Turns that others have begun meanwhile end first; 0 waits for no certain one.
         self.end_of(0).await?;
         self.settle(had).await
     }
@@ -183,13 +184,13 @@ impl Teammate {
         loop {
             if self.turns.borrow().runs {
                 // Nobody but the user begins one.
-                self.is_held = false;
+                self.is_paused = false;
                 return Ok(TurnWork::Running);
             }
             if let Some(task) = self.station.take_lost() {
                 self.lose(&task).await;
             }
-            let counts = match self.look(waited).await {
+            let time_counts = match self.look(waited).await {
                 Ok((now, held)) => match self.go_on(next(&now), held).await? {
                     Some(work) => return Ok(work),
                     None => !now.waits_for_plan,
@@ -207,7 +208,7 @@ impl Teammate {
                 () = self.station.stopped() => return Err(Departure::Shutdown),
             }
             let now = clock.now();
-            if counts {
+            if time_counts {
                 waited += now.saturating_sub(before);
             }
             (before, poll) = (now, clock.sleep(self.station.options.poll));
@@ -230,12 +231,12 @@ impl Teammate {
         let held = station.membership.held().await?.into_iter().next();
         let now = Circumstances {
             shutdown: shutdown.map(|request| request.id),
-            has_mail: (!self.news.is_empty() && !self.is_held)
+            has_mail: (!self.news.is_empty() && !self.is_paused)
                 || unread.iter().any(|m| !given.contains(&m.number)),
             has_task: held.is_some(),
             tries: self.tries,
             waits_for_plan,
-            is_held: self.is_held,
+            is_paused: self.is_paused,
             waited,
             patience: station.options.idle,
         };
@@ -245,10 +246,10 @@ impl Teammate {
     /// Does what comes next; gives the work that it leads to.
     async fn go_on(
         &mut self,
-        next: NextDeed,
+        deed: NextDeed,
         held: Option<Task>,
     ) -> Result<Option<TurnWork>, Departure> {
-        match next {
+        match deed {
             NextDeed::ShutDown(request) => {
                 let answered = self.station.membership.answer(request, true, "").await;
                 if let Err(error) = answered {
@@ -258,7 +259,7 @@ impl Teammate {
                 Err(Departure::Shutdown)
             }
             NextDeed::Read => {
-                self.is_held = false;
+                self.is_paused = false;
                 Ok(Some(match held.filter(|task| self.works_on(task)) {
                     Some(task) => TurnWork::Resume(Box::new(task)),
                     None => TurnWork::Words("Messages have come for you.".to_owned()),

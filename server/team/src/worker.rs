@@ -2,7 +2,7 @@
 
 use crate::clock::Clock;
 use crate::error::TeamError;
-use crate::launch::Launch;
+use crate::launch::{Launch, MemberStart};
 use crate::options::TeamOptions;
 use crate::session_host::{SessionHost, SessionLink};
 use crate::station::Station;
@@ -66,8 +66,8 @@ impl Worker {
         let id = host.new_id();
         let membership = enter(&team, name, &role, &id).await?;
         let launch = Launch { host, options, clock, lead: SessionLink(None) };
-        let (station, teammate) =
-            launch.launch(membership, (id, false, Mode::Review, None)).await?;
+        let start = MemberStart { id, resumes: false, mode: Mode::Review, model: None };
+        let (station, teammate) = launch.launch(membership, start).await?;
         Ok(Self { station, teammate })
     }
 

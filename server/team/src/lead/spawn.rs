@@ -3,7 +3,7 @@
 use super::Lead;
 use crate::budget::used_up;
 use crate::error::TeamError;
-use crate::launch::Launch;
+use crate::launch::{Launch, MemberStart};
 use crate::lock;
 use crate::owner::NewTeammate;
 use crate::running::RunningTeammate;
@@ -45,7 +45,7 @@ impl Lead {
         };
         let membership = station.team().join(&member).await?;
         let mode = if new.plans { Mode::Plan } else { Mode::Review };
-        let start = (id, false, mode, new.model);
+        let start = MemberStart { id, resumes: false, mode, model: new.model };
         self.begin(membership.clone(), start, Some(new.prompt)).await.inspect_err(|_| {
             // The name is free again.
             tokio::spawn(async move { membership.set_state(MemberState::Shutdown).await });
@@ -56,13 +56,13 @@ impl Lead {
     async fn begin(
         self: &Arc<Self>,
         membership: Membership,
-        (id, resumes, mode, model): (Arc<str>, bool, Mode, Option<String>),
+        start: MemberStart,
         first: Option<String>,
     ) -> Result<(), TeamError> {
         let (options, clock) = (self.config.options.clone(), self.config.clock.clone());
-        let (name, session) = (membership.name().to_owned(), id.clone());
+        let (name, session) = (membership.name().to_owned(), start.id.clone());
         let launch = Launch { host: self.host.clone(), options, clock, lead: self.lead_session() };
-        let (station, teammate) = launch.launch(membership, (id, resumes, mode, model)).await?;
+        let (station, teammate) = launch.launch(membership, start).await?;
         let (lead, own) = (Arc::downgrade(self), name.clone());
         // Held over both: a life that ends at once finds itself here.
         let mut teammates = lock(&self.teammates);
@@ -94,7 +94,9 @@ impl Lead {
             let back = async {
                 let team = station.team();
                 let membership = team.rejoin(&member.name, member.epoch, &host).await?;
-                let start = (member.session.as_str().into(), true, Mode::Review, None);
+                // Its journal has a stricter mode and a model of its own.
+                let (id, mode) = (member.session.as_str().into(), Mode::Review);
+                let start = MemberStart { id, resumes: true, mode, model: None };
                 self.begin(membership, start, None).await
             };
             if let Err(error) = back.await {

@@ -12,7 +12,7 @@ impl Teammate {
     pub(super) async fn settle(&mut self, had: Option<Task>) -> Result<(), Departure> {
         let end = self.turns.borrow().end.clone();
         let (reason, words) = end.unwrap_or((StopReason::EndTurn, None));
-        self.is_held |= reason == StopReason::Interrupted;
+        self.is_paused |= reason == StopReason::Interrupted;
         if let Err(error) = self.station.spend(self.session.spent()).await {
             tracing::info!(%error, "spending was not told");
         }
@@ -34,7 +34,7 @@ impl Teammate {
                 self.tell_failure(reason, words).await;
             }
         }
-        if self.station.leaves() {
+        if self.station.is_leaving() {
             let is_budget = reason == StopReason::Budget;
             return Err(if is_budget { Departure::Budget } else { Departure::Shutdown });
         }
@@ -74,7 +74,7 @@ impl Teammate {
             StopReason::EndTurn | StopReason::MaxSteps | StopReason::MaxTokens => {}
             StopReason::Interrupted => give_back(&self.station, &ReturnReason::Leaving).await,
             StopReason::Budget => {
-                self.station.leave();
+                self.station.mark_leaving();
                 give_back(&self.station, &ReturnReason::Leaving).await;
             }
             StopReason::Error | StopReason::Refusal => {
@@ -91,7 +91,7 @@ impl Teammate {
         };
         for request in requests.iter().filter(|one| one.kind == RequestKind::Shutdown) {
             if self.station.membership.answer(request.id, true, "").await.is_ok() {
-                self.station.leave();
+                self.station.mark_leaving();
             }
         }
     }

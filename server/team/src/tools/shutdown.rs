@@ -116,7 +116,7 @@ impl TypedTool for AnswerShutdown {
             if !approve {
                 return Ok(ToolOutput::text("Shutdown rejected"));
             }
-            station.leave();
+            station.mark_leaving();
             Ok(ending("Shutdown approved"))
         })
     }

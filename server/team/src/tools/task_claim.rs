@@ -48,7 +48,7 @@ impl TypedTool for ClaimTask {
                 station.set_task(Some(task));
                 return Ok(ToolOutput::text(text));
             }
-            station.plan_step(TaskStep::Begin(Box::new(task)));
+            station.note_step(TaskStep::Begin(Box::new(task)));
             Ok(ending(text))
         })
     }

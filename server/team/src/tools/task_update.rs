@@ -136,7 +136,7 @@ async fn complete_at_end(
     if !waits_for.is_empty() {
         return Err(BoardError::Blocked { number, waits_for }.into());
     }
-    station.plan_step(TaskStep::Complete(note));
+    station.note_step(TaskStep::Complete(note));
     Ok(ending(format!("Task #{number} is completed as this turn ends.")))
 }
 
