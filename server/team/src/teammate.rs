@@ -28,6 +28,8 @@ pub(crate) struct Teammate {
     lead: SessionLink,
     turns: watch::Receiver<Turns>,
     signals: MemberWatch,
+    /// Number of the last turn whose end was seen to.
+    settled: u64,
     /// Turns that have worked on its task.
     tries: u32,
     /// True once the user has stopped it, until somebody writes.
@@ -84,7 +86,17 @@ impl Teammate {
     ) -> Self {
         let signals = station.membership.watch();
         let news = Vec::new();
-        Self { station, session, lead, turns, signals, tries: 0, is_paused: false, news }
+        Self {
+            station,
+            session,
+            lead,
+            turns,
+            signals,
+            settled: 0,
+            tries: 0,
+            is_paused: false,
+            news,
+        }
     }
 
     /// Works and waits until it leaves. `first`: what it does first, for one that is new.
@@ -182,8 +194,8 @@ impl Teammate {
         }
         let mut waited = Duration::ZERO;
         loop {
-            if self.turns.borrow().runs {
-                // Nobody but the user begins one.
+            if self.turns.borrow().goes_beyond(self.settled) {
+                // Nobody but the user begins one. It may be over already.
                 self.is_paused = false;
                 return Ok(TurnWork::Running);
             }

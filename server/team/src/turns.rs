@@ -14,6 +14,13 @@ pub(crate) struct Turns {
     pub(crate) end: Option<(StopReason, Option<String>)>,
 }
 
+impl Turns {
+    /// True if one runs, or has ended after the one with this number.
+    pub(crate) const fn goes_beyond(&self, settled: u64) -> bool {
+        self.runs || self.ended > settled
+    }
+}
+
 /// Notes what an event says of turns. Those of subagents are none.
 pub(crate) fn note(turns: &watch::Sender<Turns>, told: &SessionEvent) {
     if told.thread.is_some() {

@@ -3,6 +3,7 @@
 use super::{Departure, Teammate, TurnWork};
 use crate::handover::{complete, give_all_back, give_back, hand_over};
 use crate::station::TaskStep;
+use crate::turns::Turns;
 use crate::words;
 use ropewalk_board::{LEAD, RequestKind, ReturnReason, Task};
 use ropewalk_protocol::StopReason;
@@ -10,7 +11,8 @@ use ropewalk_protocol::StopReason;
 impl Teammate {
     /// Does the work of a turn's end. `had`: the task that the turn has begun with.
     pub(super) async fn settle(&mut self, had: Option<Task>) -> Result<(), Departure> {
-        let end = self.turns.borrow().end.clone();
+        let Turns { ended, end, .. } = self.turns.borrow().clone();
+        self.settled = ended;
         let (reason, words) = end.unwrap_or((StopReason::EndTurn, None));
         self.is_paused |= reason == StopReason::Interrupted;
         if let Err(error) = self.station.spend(self.session.spent()).await {
