@@ -318,6 +318,17 @@ impl Bench {
         .await;
     }
 
+    /// Waits until this turn of a teammate has ended, whoever's ended before.
+    pub(crate) async fn ended(&mut self, name: &str, number: u64) {
+        self.until(&format!("that turn {number} of {name} has ended"), |one| match &one.event {
+            Event::TurnEnded { turn, .. } if *turn == number => {
+                (one.member.as_deref() == Some(name) && one.thread.is_none()).then_some(())
+            }
+            _ => None,
+        })
+        .await;
+    }
+
     /// Prompts the lead, and waits until its turn has ended.
     pub(crate) async fn ask(&mut self, prompt: &str) {
         self.session.prompt(Prompt::new(prompt));

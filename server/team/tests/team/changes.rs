@@ -94,8 +94,8 @@ async fn after_a_restart_members_go_on_with_their_tasks() {
     let alice = [edit("seven", "SEVEN").expect_text("still yours"), done(1)];
     replies.extend(all_of("alice", alice));
     let mut bench = bench.restarts(replies).await;
-    bench.task_is(1, "completed").await;
     bench.turn_of(None).await;
+    bench.task_is(1, "completed").await;
     bench.hunks(2).await;
     let tasks = bench.tasks().await;
     assert_eq!((tasks[0].attempt, tasks[0].failures), (1, 0));
@@ -113,8 +113,8 @@ async fn the_file_of_a_task_is_the_leads_with_what_waits_there() {
     replies.extend(all_of("alice", [says("Ready."), read, done(1).expect_text("ONE")]));
     let mut bench = start(replies);
     bench.ask("Go").await;
-    bench.task_is(1, "completed").await;
     bench.turn_of(None).await;
+    bench.task_is(1, "completed").await;
     // A hunk that the lead has changed counts as the lead's alone.
     let hunks = bench.hunks(1).await;
     assert!(!format!("{:?}", hunks[0].makers).contains("alice"));

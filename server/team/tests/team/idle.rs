@@ -16,7 +16,7 @@ async fn a_member_with_nothing_to_do_leaves_after_a_minute_and_its_name_is_free(
     replies.push(of("alice", says("Nothing again.")).conversation("alice again"));
     let mut bench = start(replies);
     bench.ask("Spawn alice").await;
-    bench.turn_of(Some("alice")).await;
+    bench.ended("alice", 1).await;
     bench.member_is("alice", "idle").await;
     for _ in 0..11 {
         bench.advance(5);
@@ -52,8 +52,8 @@ async fn a_message_comes_before_a_task() {
     bench.model.wait_until_reached("first").await;
     bench.ask("Tell it to use tabs, and make a task").await;
     bench.model.open_gate("first");
-    bench.task_is(1, "completed").await;
     bench.turn_of(None).await;
+    bench.task_is(1, "completed").await;
 }
 
 #[tokio::test]

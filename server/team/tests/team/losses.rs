@@ -78,8 +78,8 @@ async fn a_task_that_was_done_before_it_was_lost_counts_if_nobody_has_claimed_it
     renews(&bench).await;
     let (_, id) = bench.lead.sessions().remove(0);
     bench.session_of(&id).send(Op::Approve(Some(approval), Verdict::Refuse(None)));
-    bench.task_is(1, "completed").await;
     bench.turn_of(None).await;
+    bench.task_is(1, "completed").await;
     bench.hunks(1).await;
 }
 
@@ -94,8 +94,7 @@ async fn work_on_a_task_that_its_member_returns_is_not_handed_over() {
     replies.extend(all_of("alice", alice));
     let mut bench = start(replies);
     bench.ask("Go").await;
-    bench.turn_of(Some("alice")).await;
-    bench.turn_of(Some("alice")).await;
+    bench.ended("alice", 2).await;
     until_sql(&bench, IDLE, |count| count == 1).await;
     assert_eq!(sql(&bench, BUNDLES).await, [0]);
 }

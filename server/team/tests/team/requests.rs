@@ -105,7 +105,7 @@ async fn a_waiting_member_agrees_to_shut_down_at_once() {
     replies.extend(all_of("alice", [says("Nothing to do.")]));
     let mut bench = start(replies);
     bench.ask("Spawn alice").await;
-    bench.turn_of(Some("alice")).await;
+    bench.ended("alice", 1).await;
     bench.ask("Shut it down").await;
     bench.member_is("alice", "shutdown").await;
     bench.ask("Is it gone?").await;

@@ -47,8 +47,8 @@ async fn a_stop_holds_without_a_task_too_until_the_user_writes() {
     bench.advance(5);
     is_untouched(&bench).await;
     says_to_alice(&bench, "Mind the tests");
-    bench.task_is(1, "completed").await;
     bench.turn_of(None).await;
+    bench.task_is(1, "completed").await;
 }
 
 /// A call that asks the user, who is not going to answer.
@@ -81,8 +81,8 @@ async fn a_task_claimed_in_a_turn_that_the_user_stops_is_not_begun() {
     until_sql(&bench, IDLE, |count| count == 1).await;
     is_untouched(&bench).await;
     says_to_alice(&bench, "Mind the tests");
-    bench.task_is(1, "completed").await;
     bench.turn_of(None).await;
+    bench.task_is(1, "completed").await;
 }
 
 #[tokio::test]

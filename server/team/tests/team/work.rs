@@ -29,10 +29,10 @@ async fn teammates_claim_tasks_by_themselves_and_all_comes_to_one_review() {
     ));
     let mut bench = start(replies);
     bench.ask("Create 3 tasks on the board, then spawn alice.").await;
+    bench.turn_of(None).await;
     for number in 1..=3 {
         bench.task_is(number, "completed").await;
     }
-    bench.turn_of(None).await;
     let hunks = bench.hunks(3).await;
     let makers: Vec<String> = hunks.iter().map(|hunk| format!("{:?}", hunk.makers)).collect();
     assert!(makers.iter().all(|maker| maker.contains("alice")), "{makers:?}");
@@ -55,8 +55,8 @@ async fn a_dependant_reads_what_it_builds_on_before_anything_is_accepted() {
     replies.extend(all_of("bob", [says("Ready."), read, done(2).expect_text("ONE")]));
     let mut bench = start(replies);
     bench.ask("Go").await;
-    bench.task_is(2, "completed").await;
     bench.turn_of(None).await;
+    bench.task_is(2, "completed").await;
     assert_eq!(bench.hunks(1).await.len(), 1);
 }
 
