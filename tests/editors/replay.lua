@@ -40,6 +40,23 @@ local function picked(list, ...)
   end, list)
 end
 
+---The tasks of the board by their numbers.
+local function board_of(state)
+  local numbers = vim.tbl_keys(state.board)
+  table.sort(numbers)
+  local tasks = vim.tbl_map(function(number) return state.board[number] end, numbers)
+  return picked(tasks, 'number', 'subject', 'status', 'owner')
+end
+
+---The transcripts of teammates by their sessions.
+local function teammates_of(state)
+  local shown = vim.empty_dict()
+  for session, own in pairs(state.teammates) do
+    shown[session] = items_of(own.items)
+  end
+  return shown
+end
+
 ---What the store holds, in the form of the pages.
 local function shown(state)
   return {
@@ -48,6 +65,8 @@ local function shown(state)
     approvals = vim.tbl_map(function(asked) return asked.approval end, state.approvals), queued = state.queued,
     running = state.running and state.running.turn or vim.NIL, session = state.session or vim.NIL, title = state.title,
     mode = state.mode or vim.NIL, model = state.model or vim.NIL, cost = state.usage and state.usage.cost or vim.NIL,
+    team = picked(state.team, 'name', 'state', 'task', 'session'), board = board_of(state),
+    teammates = teammates_of(state),
     summing = state.note == 'sums up the conversation so far',
   }
 end

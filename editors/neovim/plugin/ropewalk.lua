@@ -17,7 +17,7 @@ end, {
 })
 
 for _, name in ipairs({
-  'accept', 'reject', 'next', 'previous', 'edit', 'diff', 'list', 'undo', 'aside', 'again', 'chat', 'stop', 'unqueue', 'allow',
+  'accept', 'reject', 'next', 'previous', 'edit', 'diff', 'list', 'undo', 'aside', 'again', 'chat', 'team', 'stop', 'unqueue', 'allow',
   'refuse', 'answer',
 }) do
   vim.keymap.set('n', ('<Plug>(ropewalk-%s)'):format(name), ('<Cmd>Ropewalk %s<CR>'):format(name))

@@ -227,8 +227,9 @@ fn steer(state: Arc<State>, argument: Value) -> CommandAnswer {
 
 fn unqueue(state: Arc<State>, argument: Value) -> CommandAnswer {
     Box::pin(async move {
-        let UnqueueArgument { turn } = read(argument, "", "{ turn }")?;
-        let Reply::Unqueued(prompt) = state.ask(None, Op::Unqueue(turn)).await? else {
+        let UnqueueArgument { turn, member } = read(argument, "", "{ turn, member? }")?;
+        let asked = state.ask_of(None, member, Op::Unqueue(turn)).await?;
+        let Reply::Unqueued(prompt) = asked else {
             return Ok(Value::Null);
         };
         answer(UnqueuedPrompt { prompt })

@@ -1,5 +1,6 @@
 //! Teams, as front ends see them: members, the tasks of their board, messages, and what a user asks of a team.
 
+use crate::SessionId;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -30,6 +31,9 @@ pub struct TeamMember {
     pub state: TeamState,
     /// The number of the task that it works on. Null without one.
     pub task: Option<u64>,
+    /// Its session, if that is open in this server. Null for workers, and for members that have ended.
+    #[serde(default)]
+    pub session: Option<SessionId>,
     /// Tokens that it used.
     pub tokens: u64,
     /// Price of those in cents.

@@ -1,7 +1,9 @@
 //! The team in the words of front ends, and what they were told of it.
 
 use ropewalk_board::{BoardMessage, Member, MemberState, Task, TaskStatus};
-use ropewalk_protocol::{BoardTask, BoardTaskStatus, TeamMember, TeamMessage, TeamState};
+use ropewalk_protocol::{
+    BoardTask, BoardTaskStatus, SessionId, TeamMember, TeamMessage, TeamState,
+};
 
 /// Report that front ends were given last.
 #[derive(Debug, Default)]
@@ -19,7 +21,8 @@ fn count(number: i64) -> u64 {
     u64::try_from(number).unwrap_or(0)
 }
 
-pub(crate) fn member(member: &Member) -> TeamMember {
+/// A member, and its session if that is open here.
+pub(crate) fn member(member: &Member, session: Option<SessionId>) -> TeamMember {
     let state = match (member.state, member.is_alive) {
         (MemberState::Shutdown, _) => TeamState::Shutdown,
         (_, false) => TeamState::Gone,
@@ -31,6 +34,7 @@ pub(crate) fn member(member: &Member) -> TeamMember {
         role: member.role.clone(),
         state,
         task: member.task.map(count),
+        session,
         tokens: count(member.tokens),
         cents: count(member.cents),
     }

@@ -42,12 +42,13 @@ end
 ---@param words string
 ---@param about ropewalk.Subject?
 ---@param failed fun(problem: string)?
-function M.send(words, about, failed)
+---@param member string? the teammate whom it is for
+function M.send(words, about, failed, member)
   if M.earlier[#M.earlier] ~= words then
     table.insert(M.earlier, words)
   end
   client.ready(function(ready)
-    local argument = { prompt = words }
+    local argument = { prompt = words, member = member }
     if about and ready then
       argument = vim.tbl_extend('error', argument, about.argument(ready.offset_encoding))
     end

@@ -66,6 +66,10 @@ end
 
 ---Lines where nothing was said yet.
 local function welcome()
+  local member = hub.conversation().member
+  if member then
+    return { text.line(member) .. ' has said nothing yet. Ask below; ⏎ sends.' }
+  end
   local lines = { 'Ask below; ⏎ sends. @ names a file, / a command.' }
   if offer then
     lines[#lines + 1] = offer
@@ -75,7 +79,10 @@ end
 
 ---What is planned or done, for the line between transcript and input.
 local function headline()
-  local state = hub.state
+  local state = hub.conversation()
+  if state.member then
+    return require('ropewalk.team').headline(state)
+  end
   if #state.plan == 0 then
     return status.doing(state) or status.team(state) or ''
   end
@@ -89,7 +96,10 @@ end
 
 ---What waits, the mode, the cost, for the same line.
 local function figures()
-  local state, parts = hub.state, {}
+  local state, parts = hub.conversation(), {}
+  if state.member then
+    return table.concat(status.spent(state), ' · ')
+  end
   if #state.hunks > 0 then
     parts[#parts + 1] = text.changes(state.hunks)
   end
@@ -116,17 +126,19 @@ local function draw_below()
   local buffer = vim.api.nvim_win_get_buf(window)
   vim.api.nvim_buf_clear_namespace(buffer, SPACE, 0, -1)
   local virtual = {}
-  for _, one in ipairs(hub.state.queued) do
+  local state = hub.conversation()
+  for _, one in ipairs(state.queued) do
     local words = ('◌ waits: %s'):format(text.clip(text.line(one.prompt), 50))
     virtual[#virtual + 1] = { { words, 'RopewalkInfo' }, { '  ' .. keys.hint('unqueue') .. ' takes it back', 'RopewalkHint' } }
   end
   local last = vim.api.nvim_buf_line_count(buffer) - 1
   local is_empty = last == 0 and vim.api.nvim_buf_get_lines(buffer, 0, 1, true)[1] == ''
-  local words = not hub.state.running and '⏎ sends · C-j new line'
+  local to = state.member and ' to ' .. text.line(state.member) or ''
+  local words = not state.running and '⏎ sends' .. to .. ' · C-j new line'
     or is_empty and '⏎ joins this turn · M-⏎ waits for its end · C-c stops' or '⏎ joins · M-⏎ waits'
   vim.api.nvim_buf_set_extmark(buffer, SPACE, last, 0, {
     virt_lines = #virtual > 0 and virtual or nil,
-    virt_text = (is_empty or hub.state.running) and { { is_empty and words or '  ' .. words, 'RopewalkHint' } } or nil,
+    virt_text = (is_empty or state.running or state.member) and { { is_empty and words or '  ' .. words, 'RopewalkHint' } } or nil,
     virt_text_pos = is_empty and 'overlay' or 'eol_right_align',
   })
   local height = vim.api.nvim_win_text_height(window, {}).all
@@ -138,7 +150,7 @@ local function draw_now()
   if not M.is_shown() or not view or not vim.api.nvim_buf_is_loaded(view.buffer) then
     return
   end
-  view:update(hub.state, welcome())
+  view:update(hub.conversation(), welcome())
   local window = window_of(INPUT)
   if window then
     vim.wo[window][0].winbar = M.winbar()
@@ -168,14 +180,15 @@ function M.send(waits)
     M.put_back(words)
   end
   local is_command = words:sub(1, 1) == '/'
-  if hub.state.running and not waits and not is_command then
-    return client.command('steer', { text = words }, function(problem)
+  local state = hub.conversation()
+  if state.running and not waits and not is_command then
+    return client.command('steer', { text = words, member = state.member }, function(problem)
       if problem then
-        require('ropewalk.ask').send(words, nil, failed)
+        require('ropewalk.ask').send(words, nil, failed, state.member)
       end
     end)
   end
-  require('ropewalk.ask').send(words, nil, failed)
+  require('ropewalk.ask').send(words, nil, failed, state.member)
 end
 
 ---Puts words before what the input holds.
@@ -191,25 +204,36 @@ function M.put_back(words)
   drafts.save('chat', all)
 end
 
----Stops what runs.
-function M.stop()
-  if not (hub.state.running or hub.state.is_summing) then
+---Stops what runs in a conversation.
+local function stop(state)
+  if not (state.running or state.is_summing) then
     return notify.show('info', 'Nothing is running.')
   end
-  client.command('interrupt')
+  client.command('interrupt', { member = state.member })
+end
+
+---Stops what runs in the user's own conversation.
+function M.stop()
+  stop(hub.state)
+end
+
+---Stops what runs in the conversation that is looked at.
+local function stop_shown()
+  stop(hub.conversation())
 end
 
 ---Takes the last request that waits back into the input.
 function M.unqueue()
-  local last = hub.state.queued[#hub.state.queued]
+  local state = hub.conversation()
+  local last = state.queued[#state.queued]
   if not last then
     return notify.show('info', 'No request waits.')
   end
-  client.command('unqueue', { turn = last.turn }, function(problem, result)
+  client.command('unqueue', { turn = last.turn, member = state.member }, function(problem, result)
     if problem then
       return notify.show('error', problem)
     end
-    hub.take({ type = 'unqueued', turn = last.turn, session = hub.state.session })
+    hub.take({ type = 'unqueued', turn = last.turn, session = state.session, member = state.member })
     M.put_back(result and result.prompt or last.prompt)
     draw_now()
   end)
@@ -223,7 +247,7 @@ local function open_item(is_whole)
   elseif item.kind == 'set_aside' then
     return require('ropewalk.document').show_aside(nil, nil, item)
   elseif item.kind == 'more' then
-    return require('ropewalk.past').load(item.before)
+    return require('ropewalk.past').load(hub.conversation(), item.before)
   elseif item.kind == 'call' and is_whole then
     return require('ropewalk.document').show_result(item)
   elseif item.kind == 'call' or item.kind == 'thread' or item.kind == 'thinking' then
@@ -250,7 +274,7 @@ local function set_up_input(buffer)
   end)
   map(buffer, { 'n', 'i' }, '<M-CR>', function() M.send(true) end)
   map(buffer, 'i', '<C-j>', '<CR>')
-  map(buffer, { 'n', 'i' }, '<C-c>', M.stop)
+  map(buffer, { 'n', 'i' }, '<C-c>', stop_shown)
   vim.api.nvim_create_autocmd({ 'TextChanged', 'TextChangedI', 'WinResized' }, { buffer = buffer, callback = draw_below })
   vim.b[buffer].ropewalk_is_set_up = true
 end
@@ -260,7 +284,8 @@ local function set_up_chat(buffer)
   map(buffer, 'n', '<CR>', function() open_item(false) end)
   map(buffer, 'n', 'K', function() open_item(true) end)
   map(buffer, 'n', 'q', close)
-  map(buffer, 'n', '<C-c>', M.stop)
+  map(buffer, 'n', '<C-c>', stop_shown)
+  map(buffer, 'n', '<BS>', function() M.show(nil) end)
   map(buffer, 'n', 'i', M.toggle)
   view = require('ropewalk.view').new(buffer)
   vim.b[buffer].ropewalk_is_set_up = true
@@ -291,7 +316,11 @@ end
 
 ---The session's name, for the transcript's status line.
 function M.title()
-  local title = text.line(hub.state.title)
+  local state = hub.conversation()
+  if state.member then
+    return ': ' .. text.line(state.member) .. ' · <BS> leads back'
+  end
+  local title = text.line(state.title)
   return title ~= '' and ': ' .. text.clip(title, 60) or ''
 end
 
@@ -341,6 +370,13 @@ function M.toggle(words)
   vim.cmd.startinsert({ bang = true })
 end
 
+---Shows the conversation of a member of the team, or the user's own, with the cursor where words to it are written.
+---@param member { name: string, session: string? }?
+function M.show(member)
+  hub.look_at(member)
+  M.toggle()
+end
+
 ---Makes windows that a session of Neovim has restored ours again.
 function M.adopt()
   if not window_of(CHAT) and not window_of(INPUT) then
@@ -364,6 +400,12 @@ end
 hub.listen(function(event)
   if event.type == 'session_started' then
     offer = nil
+  end
+  if view and (event.type == 'looked_at' or event.type == 'session_started') then
+    view.generation = nil
+  end
+  if event.type == 'teammate' and event.session ~= hub.conversation().session then
+    return
   end
   draw_soon()
 end)

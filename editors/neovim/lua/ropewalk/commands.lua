@@ -11,7 +11,7 @@ end
 ---@class ropewalk.Subcommand
 ---@field run fun(words: string, opts: table)
 ---@field help string
----@field words string[]? what may follow
+---@field words string[]|(fun(): string[])? what may follow
 
 ---@type table<string, ropewalk.Subcommand>
 M.all = {
@@ -30,6 +30,10 @@ M.all = {
   },
   again = { run = of('review', 'again'), help = 'asks again for a change that your typing has displaced' },
   aside = { run = of('document', 'show_aside'), help = 'shows that change beside your text' },
+  team = {
+    run = of('team', 'run'), words = function() return require('ropewalk.team').names() end,
+    help = 'shows who of the team works on what; a name leads to that conversation, lead to yours, `end NAME` ends one',
+  },
   stop = { run = of('chat', 'stop'), help = 'stops what runs' },
   unqueue = { run = of('chat', 'unqueue'), help = 'takes the request that waits back into the input' },
   allow = {
@@ -38,7 +42,9 @@ M.all = {
   },
   refuse = { run = of('approval', 'refuse'), help = 'answers it with no; words go to the model' },
   answer = { run = of('approval', 'answer'), help = 'shows the whole question, with a key for each answer' },
-  model = { run = of('pick', 'model'), help = 'chooses the model' },
+  model = {
+    run = of('pick', 'model'), help = 'chooses the model', words = function() return require('ropewalk.pick').known_models() end,
+  },
   mode = { run = of('pick', 'mode'), help = 'chooses when changes reach your files', words = { 'review', 'auto', 'plan' } },
   sessions = { run = of('pick', 'sessions'), help = 'goes on with an earlier conversation' },
   continue = { run = of('pick', 'continue'), help = 'goes on with the last one' },
@@ -80,9 +86,7 @@ end
 function M.complete(lead, line)
   local before = line:sub(1, #line - #lead):match('Ropewalk!?%s+(.-)%s*$') or ''
   local offers = before == '' and names() or (M.all[before] or {}).words or {}
-  if before == 'model' then
-    offers = require('ropewalk.pick').known_models()
-  end
+  offers = type(offers) == 'function' and offers() or offers
   return vim.tbl_filter(function(offer)
     return vim.startswith(offer, lead)
   end, offers)

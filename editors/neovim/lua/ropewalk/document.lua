@@ -227,7 +227,7 @@ end
 ---@param item ropewalk.Item
 function M.show_result(item)
   local name = name_for('output', item.call)
-  client.request('ropewalk/result', { call = item.call, session = hub.state.session }, function(problem, result)
+  client.request('ropewalk/result', { call = item.call, session = hub.conversation().session }, function(problem, result)
     local words = not problem and (type(result) == 'table' and (result.text or result.result) or result)
     M.show_text(name, type(words) == 'string' and words or table.concat(item.pieces))
   end)

@@ -3,6 +3,9 @@ local store = require('ropewalk.store')
 
 local M = { state = store.new() }
 
+---The session of the teammate whose conversation is looked at; nil for the user's own.
+local looked_at ---@type string?
+
 ---@type fun(event: table, state: ropewalk.State)[]
 local listeners = {}
 
@@ -12,17 +15,39 @@ function M.listen(listener)
   listeners[#listeners + 1] = listener
 end
 
+---@return ropewalk.State # the conversation that is looked at: a teammate's, else the user's own
+function M.conversation()
+  return looked_at and M.state.teammates[looked_at] or M.state
+end
+
+---Looks at the conversation of a member of the team, or at the user's own.
+---@param member { name: string, session: string? }?
+function M.look_at(member)
+  looked_at = member and member.session or nil
+  if looked_at then
+    store.teammate(M.state, looked_at, member.name)
+  end
+  M.tell({ type = 'looked_at', session = looked_at })
+end
+
 ---Takes an event of the server, or one of ours such as `disconnected`.
 ---@param event table
 function M.take(event)
   store.apply(M.state, event)
-  -- Of teammates only questions are news, and the end of a turn that takes some along.
-  local is_question = vim.startswith(event.type, 'approval_') or event.type == 'turn_ended'
-  if event.member and not is_question then
-    return
-  elseif event.member and event.type == 'turn_ended' then
-    event = { type = 'approval_resolved', member = event.member, session = event.session }
+  if event.type == 'session_started' and not event.member and not M.state.teammates[looked_at or ''] then
+    looked_at = nil
   end
+  if event.member and not vim.startswith(event.type, 'approval_') then
+    -- The end of a turn takes its questions along; all else is news for those alone who look at the teammate.
+    local is_end = event.type == 'turn_ended'
+    event = { type = is_end and 'approval_resolved' or 'teammate', member = event.member, session = event.session }
+  end
+  M.tell(event)
+end
+
+---Calls the listeners.
+---@param event table
+function M.tell(event)
   for _, listener in ipairs(listeners) do
     local is_good, problem = xpcall(listener, debug.traceback, event, M.state)
     if not is_good then

@@ -75,6 +75,7 @@
 --- `ropewalk.unqueue`.
 ---@class ropewalk.UnqueueArgument
 ---@field turn integer The turn that the waiting prompt would be.
+---@field member? string The teammate whose prompt waits. Without it, the current session's.
 
 --- `ropewalk.interrupt`.
 ---@class ropewalk.InterruptArgument
@@ -449,6 +450,7 @@
 ---@field role string Its role; empty for any.
 ---@field state ropewalk.TeamState Its state.
 ---@field task? integer The number of the task that it works on. Null without one.
+---@field session? string Its session, if that is open in this server. Null for workers, and for members that have ended.
 ---@field tokens integer Tokens that it used.
 ---@field cents integer Price of those in cents.
 

@@ -211,7 +211,9 @@ function M.list()
     local buffer = vim.fn.bufnr(vim.fn.fnameescape(path))
     local row = buffer ~= -1 and changes.place(buffer, hunk.id) or hunk.line
     local name = is_there(path) and path or require('ropewalk.document').name_of_new(hunk)
-    entries[#entries + 1] = { filename = name, lnum = row + 1, text = text.line(vim.trim(words or '')), user_data = hunk.id }
+    local makers = text.makers(hunk.members)
+    words = text.line(vim.trim(words or '')) .. (makers and ' · ' .. makers or '')
+    entries[#entries + 1] = { filename = name, lnum = row + 1, text = words, user_data = hunk.id }
   end
   vim.fn.setqflist({}, ' ', { title = 'Ropewalk: ' .. text.changes(hub.state.hunks), items = entries })
   vim.cmd('botright copen')

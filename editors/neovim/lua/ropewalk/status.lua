@@ -21,7 +21,8 @@ function M.doing(state)
   elseif last and last.kind == 'text' and not state.note then
     words = 'answering'
   end
-  local seconds = began and math.floor((vim.uv.now() - began) / 1000) or 0
+  -- How long a teammate's turn runs is not measured.
+  local seconds = began and state == hub.state and math.floor((vim.uv.now() - began) / 1000) or 0
   return text.clip(words, 40) .. (seconds > 1 and ' · ' .. text.duration(seconds) or '')
 end
 
@@ -36,6 +37,19 @@ function M.team(state)
     end
   end
   return #parts > 0 and text.clip('Team: ' .. table.concat(parts, ', '), 40) or nil
+end
+
+---What a member of the team does, in a few words.
+---@param member ropewalk.TeamMember
+---@return string
+function M.member(member)
+  local task = member.task and hub.state.board[member.task]
+  if task then
+    return ('#%d %s'):format(task.number, text.line(task.subject))
+  end
+  local waits = member.name == 'lead' and 'waits for you' or 'waits for work'
+  local words = { working = 'works', idle = waits, shutdown = 'has ended', gone = 'is gone' }
+  return words[member.state] or member.state
 end
 
 ---The session's cost and how full its context is.
@@ -85,7 +99,7 @@ local function redraw()
   end)
 end
 
-local QUIET = { text_delta = true, thinking_delta = true, tool_output = true, usage = true }
+local QUIET = { text_delta = true, thinking_delta = true, tool_output = true, usage = true, teammate = true }
 
 hub.listen(function(event, state)
   if event.type == 'turn_started' then

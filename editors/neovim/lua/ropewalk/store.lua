@@ -21,10 +21,14 @@ local M = {}
 ---@field fresh table[] changes published since the last turn began
 ---@field plan { content: string, status: string }[]
 ---@field team table[] the members of the session's team
+---@field board table<integer, table> the tasks of the team's board, by their numbers
+---@field teammates table<string, ropewalk.State> the conversations of teammates, by their sessions
+---@field member string? the teammate whose conversation this is; nil for the user's own
 ---@field trust table? what a folder asks for
 ---@field usage table? tokens and cost of the session
 ---@field context { used: integer, size: integer? }?
 ---@field note string? why nothing comes at the moment
+---@field is_loading boolean? true while earlier turns are asked for
 ---@field is_summing boolean? true while a compaction runs between turns
 ---@field touched ropewalk.Item[] changed or new since the last `drain`
 ---@field generation integer another one when items have gone or moved
@@ -33,7 +37,7 @@ local M = {}
 function M.new()
   return {
     title = '', items = {}, calls = {}, threads = {}, messages = {}, queued = {}, approvals = {}, hunks = {},
-    fresh = {}, plan = {}, team = {}, touched = {}, generation = 0,
+    fresh = {}, plan = {}, team = {}, board = {}, teammates = {}, touched = {}, generation = 0,
   }
 end
 
@@ -120,6 +124,9 @@ function on.disconnected(state)
   end
   stop_summing(state)
   state.approvals, state.queued = {}, {}
+  for _, own in pairs(state.teammates) do
+    on.disconnected(own)
+  end
 end
 
 function on.session_started(state, event)
@@ -140,7 +147,7 @@ function on.session_started(state, event)
   state.session, state.title, state.turns = event.session, event.title or '', event.turns or 0
   state.mode, state.model = event.mode or state.mode, event.model or state.model
   state.context = { used = (state.context or {}).used or 0, size = event.context }
-  state.queued, state.hunks, state.plan, state.team = {}, {}, {}, {}
+  state.queued, state.hunks, state.plan, state.team, state.board = {}, {}, {}, {}, {}
 end
 
 function on.session_renamed(state, event)
@@ -158,7 +165,7 @@ function on.turn_started(state, event)
   state.queued = without(state.queued, 'turn', event.turn)
   state.running = { turn = event.turn, prompt = event.prompt }
   state.fresh, state.note, state.is_summing = {}, nil, nil
-  add(state, event, { kind = 'prompt', text = event.prompt })
+  add(state, event, { kind = 'prompt', text = event.prompt, to = state.member })
 end
 
 function on.queued(state, event)
@@ -334,6 +341,10 @@ function on.team(state, event)
   state.team = event.members
 end
 
+function on.board_task(state, event)
+  state.board[event.number] = event
+end
+
 function on.trust_requested(state, event)
   state.trust = event
 end
@@ -352,8 +363,32 @@ function on.turn_ended(state, event)
   state.turn_usage = nil
 end
 
----Takes an event of a teammate: what it asks waits beside the session's own questions. Nothing else of it is shown.
+local function take(state, event)
+  local run = on[event.type]
+  local is_other = event.session and state.session and event.session ~= state.session
+  if run and (event.type == 'session_started' or not is_other) then
+    run(state, event)
+  end
+end
+
+---The conversation of a teammate, begun where nothing of it is known yet.
+---@param state ropewalk.State
+---@param session string
+---@param member string its name
+---@return ropewalk.State
+function M.teammate(state, session, member)
+  local own = state.teammates[session]
+  if not own then
+    own = M.new()
+    own.session, own.member = session, member
+    state.teammates[session] = own
+  end
+  return own
+end
+
+---Takes an event of a teammate into its own conversation. What it asks waits beside the session's own questions.
 local function of_teammate(state, event)
+  take(M.teammate(state, event.session, event.member), event)
   if event.type == 'approval_requested' then
     table.insert(state.approvals, event)
   elseif event.type == 'approval_resolved' then
@@ -372,14 +407,7 @@ function M.apply(state, event)
   if event.member then
     return of_teammate(state, event)
   end
-  local take = on[event.type]
-  if not take then
-    return
-  end
-  local is_other = event.session and state.session and event.session ~= state.session
-  if event.type == 'session_started' or not is_other then
-    take(state, event)
-  end
+  take(state, event)
 end
 
 ---Puts finished turns before what is there.
@@ -389,13 +417,13 @@ end
 function M.prepend(state, turns, has_more)
   local past = M.new()
   for _, turn in ipairs(turns) do
-    M.apply(past, { type = 'turn_started', turn = turn.turn, prompt = turn.prompt })
+    take(past, { type = 'turn_started', turn = turn.turn, prompt = turn.prompt })
     for _, event in ipairs(turn.events) do
       if event.type ~= 'turn_started' and event.type ~= 'turn_ended' then
-        M.apply(past, event)
+        take(past, event)
       end
     end
-    M.apply(past, { type = 'turn_ended', turn = turn.turn, stopReason = turn.stopReason, usage = turn.usage })
+    take(past, { type = 'turn_ended', turn = turn.turn, stopReason = turn.stopReason, usage = turn.usage })
   end
   if state.items[1] and state.items[1].kind == 'more' then
     table.remove(state.items, 1)
@@ -407,6 +435,18 @@ function M.prepend(state, turns, has_more)
   state.calls = vim.tbl_extend('keep', state.calls, past.calls)
   state.threads = vim.tbl_extend('keep', state.threads, past.threads)
   state.generation = state.generation + 1
+end
+
+---The number of the turn before which nothing is known of a conversation though something was said; nil where all is.
+---@param state ropewalk.State
+---@return integer?
+function M.missing_before(state)
+  local first = vim.iter(state.items):find(function(item) return item.turn end)
+  if first then
+    local is_offered = state.items[1].kind == 'more'
+    return not is_offered and first.turn > 1 and first.turn or nil
+  end
+  return (state.turns or 0) > 0 and state.turns + 1 or nil
 end
 
 ---The items that are new or other since the last time, each once.

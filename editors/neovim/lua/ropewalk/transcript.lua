@@ -22,21 +22,25 @@ local RAN = { fork = 'with your unsaved text and all proposed changes', copy = '
 
 local of = {}
 
-function of.prompt(item)
-  local lines = text.lines(item.text)
-  local shown = {}
-  for number, line in ipairs(lines) do
-    shown[number] = { (number == 1 and 'You  ' or '     ') .. line, group = 'RopewalkPrompt' }
+---Words that were said to the model, behind who said them.
+local function said(who, words)
+  local shown, indent = {}, (' '):rep(vim.fn.strdisplaywidth(who))
+  for number, line in ipairs(text.lines(words)) do
+    shown[number] = { (number == 1 and who or indent) .. line, group = 'RopewalkPrompt' }
   end
+  return shown
+end
+
+function of.prompt(item)
+  -- A teammate is asked by its team, too.
+  local who = item.to and ('To %s  '):format(text.line(item.to)) or 'You  '
+  local shown = said(who, item.to and item.text:gsub('</?auto%-claimed>', '') or item.text)
   shown[1].note = item.turn and 'turn ' .. item.turn or nil
   return shown
 end
 
 function of.steer(item)
-  local shown = {}
-  for number, line in ipairs(text.lines(item.text)) do
-    shown[number] = { (number == 1 and 'You  ' or '     ') .. line, group = 'RopewalkPrompt' }
-  end
+  local shown = said('You  ', item.text)
   shown[1].note = 'joined the turn'
   return shown
 end

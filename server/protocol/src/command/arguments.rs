@@ -75,6 +75,8 @@ pub struct SteerArgument {
 pub struct UnqueueArgument {
     /// The turn that the waiting prompt would be.
     pub turn: u64,
+    /// The teammate whose prompt waits. Without it, the current session's.
+    pub member: Option<String>,
 }
 
 /// `ropewalk.interrupt`.

@@ -7,7 +7,7 @@ use crate::station::Station;
 use crate::words::{LETTER, PAGE};
 use ropewalk_board::{LEAD, Member, RequestKind};
 use ropewalk_protocol::{BoardTask, Event, Level, TeamMember, TeamMessage, TeamRoster, TeamState};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// Most lines of the log that are read at one look.
@@ -23,7 +23,7 @@ impl Lead {
         // Asked before the members are read: a turn that ends meanwhile may have taken one.
         let is_at_rest = !self.is_working();
         let team = station.team();
-        let members: Vec<TeamMember> = listed(&team.members().await?);
+        let members: Vec<TeamMember> = self.listed(&team.members().await?);
         if members != told.members {
             told.members.clone_from(&members);
             self.tell(Event::Team { members: members.clone() });
@@ -89,7 +89,7 @@ impl Lead {
     /// When there is no team, or the board can't be reached.
     pub async fn roster(&self) -> Result<TeamRoster, TeamError> {
         let station = self.opened()?;
-        let members = listed(&station.team().members().await?);
+        let members = self.listed(&station.team().members().await?);
         Ok(TeamRoster { team: station.team().name().to_owned(), members })
     }
 
@@ -120,15 +120,18 @@ impl Lead {
         Ok(station.membership.answer(id, approve, words).await?)
     }
 
+    /// The members as front ends have them, the lead first.
+    fn listed(&self, members: &[Member]) -> Vec<TeamMember> {
+        let mut sessions: BTreeMap<String, Arc<str>> = self.sessions().into_iter().collect();
+        sessions.insert(LEAD.to_owned(), self.config.session.clone());
+        let named = |one: &Member| member(one, sessions.get(&one.name).cloned().map(Into::into));
+        let mut all: Vec<TeamMember> = members.iter().map(named).collect();
+        all.sort_by_key(|one| one.name != LEAD);
+        all
+    }
+
     fn opened(&self) -> Result<Arc<Station>, TeamError> {
         self.known()
             .ok_or_else(|| "There is no team here yet: ask for teammates or tasks first".into())
     }
-}
-
-/// The members as front ends have them, the lead first.
-fn listed(members: &[Member]) -> Vec<TeamMember> {
-    let mut all: Vec<TeamMember> = members.iter().map(member).collect();
-    all.sort_by_key(|one| one.name != LEAD);
-    all
 }
