@@ -167,6 +167,7 @@ mod tests {
             role: "coder".to_owned(),
             state: TeamState::Working,
             task: Some(3),
+            session: None,
             tokens: 12_345,
             cents: 40,
         };
