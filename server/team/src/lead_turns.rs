@@ -12,8 +12,8 @@ pub(crate) struct LeadTurns {
     pub(crate) wakes: u32,
     /// Messages for which it was woken.
     pub(crate) woken_by: BTreeSet<i64>,
-    /// True while the board has it that one runs.
-    pub(crate) told: bool,
+    /// Whether one runs, as the board has it; None before it was told.
+    pub(crate) told: Option<bool>,
     /// True once it was told that all tasks have ended.
     pub(crate) knows_end: bool,
     /// True once nothing is to begin any more: its process ends.

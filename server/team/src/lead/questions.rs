@@ -39,7 +39,7 @@ impl Lead {
                 told.message = one.number;
                 let body: String = one.body.chars().take(SHOWN).collect();
                 let kind = match one.kind.as_str() {
-                    LETTER => String::new(),
+                    LETTER | "left" => String::new(),
                     kind => {
                         let number = one.request.map(|id| format!(" {id}")).unwrap_or_default();
                         format!(" ({}{number})", kind.replace('_', " "))

@@ -65,10 +65,10 @@ impl Lead {
     /// Tells the board whether a turn of the lead's runs, and what its session has used.
     async fn tell_state(&self, station: &Station, session: &Session) -> Result<(), TeamError> {
         let runs = lock(&self.turns).runs;
-        if lock(&self.turns).told != runs {
+        if lock(&self.turns).told != Some(runs) {
             let state = if runs { MemberState::Working } else { MemberState::Idle };
             station.membership.set_state(state).await?;
-            lock(&self.turns).told = runs;
+            lock(&self.turns).told = Some(runs);
             station.spend(session.spent()).await?;
         }
         Ok(())

@@ -91,7 +91,7 @@ async fn the_leads_state_is_told_again_if_the_board_did_not_take_it() {
 
 #[tokio::test]
 async fn a_team_whose_adoption_fails_is_left_alone_and_can_be_adopted_later() {
-    let bench = start([]);
+    let mut bench = start([]);
     let options = BoardOptions::default();
     let board = Board::open(bench.board().display().to_string().parse().unwrap(), options).await;
     let team = board.unwrap().team("crew", "gone", "w").await.unwrap();
@@ -114,4 +114,5 @@ async fn a_team_whose_adoption_fails_is_left_alone_and_can_be_adopted_later() {
         .await;
     assert_eq!(team.lead_session().await.unwrap(), "s");
     assert_eq!(bob.inbox(9).await.unwrap().len(), 1, "one loop has refused it, once");
+    bench.member_is("lead", "idle").await;
 }
