@@ -136,16 +136,19 @@ impl Teammate {
             TurnWork::Resume(task) => Some(words::unfinished(task)),
         };
         let had = self.station.task();
+        // 0 waits for no certain turn.
+        let mut turn = 0;
+        if let Some(text) = text {
+            self.news.push(text);
+            let words = std::mem::take(&mut self.news).join("\n\n");
+            turn = self.session.prompt(Prompt::new(words));
+        }
+        // Told beside the turn, which waits for no commit.
         if let Err(error) = self.station.membership.set_state(MemberState::Working).await {
             tracing::info!(%error, "a state was not told");
         }
-        if let Some(text) = text {
-            self.news.push(text);
-            let turn =
-                self.session.prompt(Prompt::new(std::mem::take(&mut self.news).join("\n\n")));
-            self.end_of(turn).await?;
-        }
-        // Turns that others have begun meanwhile end first; 0 waits for no certain one.
+        self.end_of(turn).await?;
+        // Turns that others have begun meanwhile end first.
         self.end_of(0).await?;
         self.settle(had).await
     }
