@@ -61,6 +61,12 @@ impl OpenSessions {
         self.seats.iter().find(|seat| seat.session().is_some_and(|it| **it.id() == *id))
     }
 
+    /// Puts one in. Those whose start has broken down meanwhile go.
+    pub(crate) fn add(&mut self, seat: Arc<Seat>) {
+        self.seats.retain(|own| !own.is_broken());
+        self.seats.push(seat);
+    }
+
     /// Takes one out, which ends it.
     pub(crate) fn take(&mut self, seat: &Arc<Seat>) {
         self.seats.retain(|own| !Arc::ptr_eq(own, seat));

@@ -167,7 +167,7 @@ impl Host {
         let waiting = std::mem::take(&mut past.waiting);
         let problems = std::mem::take(&mut past.problems);
         let (seat, inputs) = Seat::new();
-        lock(&self.map.open).seats.push(seat.clone());
+        lock(&self.map.open).add(seat.clone());
         let (session, events) =
             self.start(&seat.slot(), SessionOrigin::Kept(id.into(), journal, past.into()), None);
         // Asked again there: a prompt may have come while the disk was read.

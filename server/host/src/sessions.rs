@@ -142,7 +142,7 @@ impl Host {
             let Ok((session, events)) = started else { return };
             serve_all(weak, session, events, inputs).await;
         });
-        open.seats.push(seat.clone());
+        open.add(seat.clone());
         seat
     }
 
@@ -305,7 +305,7 @@ impl Host {
                 }
             }
             let (seat, inputs) = Seat::new();
-            lock(&host.map.open).seats.push(seat.clone());
+            lock(&host.map.open).add(seat.clone());
             let (session, events) = host.start(&seat.slot(), SessionOrigin::New, None);
             let id: SessionId = session.id().clone().into();
             let left = host.install((seat, inputs), events, beside, |_| true)?;

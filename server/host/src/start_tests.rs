@@ -11,6 +11,7 @@ use ropewalk_testkit::model::{ScriptedModel, ScriptedReply};
 use ropewalk_workspace::{NoEditor, Roots, Workspace};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A machine on which nothing is configured.
 struct Bare(PathBuf);
@@ -29,9 +30,21 @@ impl Environment for Bare {
 
 /// A host whose models have the names that are asked for, and its home.
 fn host(model: &ScriptedModel, flags: &[&str]) -> (Arc<Host>, tempfile::TempDir) {
+    host_that_breaks(model, flags, 0)
+}
+
+/// The same, with so many starts that break down.
+fn host_that_breaks(
+    model: &ScriptedModel,
+    flags: &[&str],
+    breaks: usize,
+) -> (Arc<Host>, tempfile::TempDir) {
     let home = tempfile::tempdir().unwrap();
     let config = model.config();
+    let left = AtomicUsize::new(breaks);
     let models: ModelFactory = Arc::new(move |asked| {
+        let has_one = left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |n| n.checked_sub(1));
+        assert!(has_one.is_err(), "this start breaks down");
         let name = asked.model.as_ref().map(|model| model.name.to_string());
         let mut config = config.clone();
         config.model = name.unwrap_or(config.model);
@@ -55,12 +68,21 @@ async fn a_session_that_may_not_take_the_place_of_another_leads_no_team() {
     let coming = host.clone();
     let refused = blocking(move || {
         let (seat, inputs) = Seat::new();
-        lock(&coming.map.open).seats.push(seat.clone());
+        lock(&coming.map.open).add(seat.clone());
         let (_, events) = coming.start(&seat.slot(), SessionOrigin::New, None);
         coming.install((seat, inputs), events, false, |_| false)
     });
     assert!(refused.await.unwrap().is_err());
     assert_eq!(leads(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_session_whose_start_breaks_down_is_not_among_those_that_are_open() {
+    let model = ScriptedModel::start(Vec::new()).unwrap();
+    let (host, _home) = host_that_breaks(&model, &[], 1);
+    assert!(host.clone().begin(false, None).await.is_err());
+    host.clone().begin(false, None).await.unwrap();
+    assert_eq!(lock(&host.map.open).seats.len(), 1);
 }
 
 #[tokio::test]

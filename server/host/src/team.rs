@@ -197,7 +197,7 @@ impl Host {
         let (seat, inputs) = Seat::new();
         let part = MemberPart { identity, mode, model: model.clone(), tools, hooks };
         // Found from the start on, so that no edit of the configuration passes it by.
-        lock(&self.map.open).seats.push(seat.clone());
+        lock(&self.map.open).add(seat.clone());
         let (session, events) = Host::start(self, &seat.slot(), origin, Some(part));
         if let Some(model) = model {
             // As one that the user chooses it is in the journal, and stays where the configuration is edited.
