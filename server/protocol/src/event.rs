@@ -151,7 +151,7 @@ pub enum Event {
         /// The user's words.
         prompt: String,
     },
-    /// A prompt waits until the running turn has ended.
+    /// A prompt waits until the running turn, or the compaction between two, has ended.
     Queued {
         /// The turn it will be.
         turn: u64,

@@ -784,7 +784,7 @@
 ---@field thread? string The subagent it is of, if it is of one.
 ---@field member? string The teammate whose it is. Absent for the lead's own, and without a team.
 
---- A prompt waits until the running turn has ended.
+--- A prompt waits until the running turn, or the compaction between two, has ended.
 ---@class ropewalk.QueuedEvent
 ---@field type "queued"
 ---@field turn integer The turn it will be.

@@ -158,10 +158,7 @@ impl Actor {
         tracing::debug!(op = input.name(), session = %self.parts.id, "op");
         match input {
             SessionInput::Prompt(turn, prompt) => {
-                if self.running.is_some() {
-                    self.parts.events.tell(Event::Queued { turn, prompt: prompt.briefly() });
-                }
-                self.keep_waiting(&prompt);
+                self.keep_waiting(turn, &prompt);
                 self.queue.push_back((turn, prompt));
                 self.start_next();
             }
@@ -197,8 +194,9 @@ impl Actor {
             }
             Op::Steer(content) => {
                 let prompt = Prompt { content, selection: None };
-                self.keep_waiting(&prompt);
-                self.queue.push_front((self.parts.next_turn(), prompt));
+                let turn = self.parts.next_turn();
+                self.keep_waiting(turn, &prompt);
+                self.queue.push_front((turn, prompt));
                 self.start_next();
             }
             Op::Interrupt(Some(thread)) => {
@@ -295,8 +293,11 @@ impl Actor {
         Some(words)
     }
 
-    /// Keeps the words of a prompt if it can't begin at once.
-    fn keep_waiting(&self, prompt: &Prompt) {
+    /// Keeps the words of a prompt if it can't begin at once, and says so where that may take a while.
+    fn keep_waiting(&self, turn: u64, prompt: &Prompt) {
+        if self.running.is_some() || self.compacting.is_some() {
+            self.parts.events.tell(Event::Queued { turn, prompt: prompt.briefly() });
+        }
         if self.conversation.is_none() || self.undoing.is_some() {
             self.waits(&prompt.briefly());
         }

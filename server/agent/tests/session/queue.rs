@@ -73,15 +73,16 @@ async fn prompts_wait_for_the_running_turn_in_order() {
     for turn in turns {
         assert_eq!(bench.end().await, (turn, StopReason::EndTurn, None));
     }
-    let queued: Vec<u64> = bench
-        .seen
-        .iter()
-        .filter_map(|event| match event {
-            Event::Queued { turn, .. } => Some(*turn),
-            _ => None,
-        })
-        .collect();
-    assert_eq!(queued, [2, 3]);
+    assert_eq!(queued(&bench), [2, 3]);
+}
+
+/// The turns that were told to wait.
+fn queued(bench: &Bench) -> Vec<u64> {
+    let turns = bench.seen.iter().filter_map(|event| match event {
+        Event::Queued { turn, .. } => Some(*turn),
+        _ => None,
+    });
+    turns.collect()
 }
 
 #[tokio::test]
@@ -100,6 +101,7 @@ async fn words_that_come_during_a_compaction_all_wait_and_survive_a_crash() {
     bench.session.send(Op::Interrupt(Some("9.9".to_owned())));
     let is_answer = |event: &Event| matches!(event, Event::Notice { message, .. } if message.contains("No such subagent"));
     bench.until(|event| is_answer(event).then_some(())).await;
+    assert_eq!(queued(&bench), [2, 3]);
     let waiting = |bench: &Bench| sessions(&bench.killed()).open("s").unwrap().1.waiting;
     assert_eq!(waiting(&bench), ["queued words", "steered words"]);
     bench.model.open_gate("summary");
