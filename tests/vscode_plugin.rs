@@ -217,7 +217,7 @@ fn configure_without_key(agent: &Agent, address: &str) {
     ));
 }
 
-/// A team at work: alice on the first task and then the third, bob on the second until he is stopped.
+/// A team at work: alice on the first task and then, stopped once, on the third; bob on the second until he is ended.
 fn team() -> Vec<ScriptedReply> {
     let task = |subject: &str, role: &str| json!({ "subject": subject, "role": role });
     let spawn = |name: &str, role: &str| json!({ "name": name, "role": role, "prompt": "Find work on the board." });
@@ -240,19 +240,12 @@ fn team() -> Vec<ScriptedReply> {
             .call("spawn_teammate", spawn("alice", "writer"))
             .call("spawn_teammate", spawn("bob", "tester")),
         say("They find their work on the board."),
-        ScriptedReply::new()
-            .call("send_message", json!({ "to": "alice", "content": "Be brief, please." })),
-        say("I have told her."),
         of("alice", say("I look for a task.")),
         of("alice", docstring.expect_text("Task #1").gate(ReplyPlace::Answer, "alice")),
         of("alice", done(1).expect_text("Be brief, please.")),
-        of(
-            "alice",
-            ScriptedReply::new()
-                .expect_text("Task #3")
-                .gate(ReplyPlace::Answer, "notes")
-                .call("write_file", notes),
-        ),
+        of("alice", say("Never said.").expect_text("Task #3").gate(ReplyPlace::Answer, "notes")),
+        of("alice", say("Gladly.").expect_text("Go on now.")),
+        of("alice", ScriptedReply::new().call("write_file", notes)),
         of("alice", done(3)),
         of("bob", say("I look for a task.")),
         of("bob", bye.expect_text("Task #2").gate(ReplyPlace::Answer, "bob")),
@@ -261,13 +254,15 @@ fn team() -> Vec<ScriptedReply> {
 
 #[test]
 #[ignore = "needs VS Code; run tests/run"]
-fn a_team_is_seen_at_work_spoken_to_and_stopped_and_the_review_says_whose_a_change_is() {
+fn a_team_is_seen_at_work_each_is_read_spoken_to_stopped_and_ended_and_changes_say_whose_they_are()
+{
     let workspace = tempfile::tempdir().unwrap();
     let agent = Agent::new("review", team());
     agent.reconfigure(|before| {
         format!("team.enabled = true\nallow = [\"spawn_teammate(*)\"]\n{before}parallel = 4\n")
     });
-    run_plugin("team", workspace.path(), &agent);
+    let options = ["--server", &recorded(&agent), "--dialogs"];
+    run_plugin_with("team", workspace.path(), &agent, &options);
     agent.model.finish().unwrap();
 }
 

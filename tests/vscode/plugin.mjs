@@ -1,10 +1,11 @@
 // Runs one case with the packaged extension in real VS Code: its web server with the .vsix installed, a headless browser whose keys and
 // mouse are the user's, and a hand in the extension host to look at documents. Prints what the case says, and exits with 0 if it holds.
 //
-//   node plugin.mjs --extensions FOLDER --case MODULE --workspace FOLDER [--server PROGRAM | --inside PROGRAM] [--untrusted]
+//   node plugin.mjs --extensions FOLDER --case MODULE --workspace FOLDER [--server PROGRAM | --inside PROGRAM] [--untrusted] [--dialogs]
 //
 // FOLDER of extensions is one that VS Code has installed the .vsix into; --inside takes the one with a server inside, beside it, behind
-// which this program is. MODULE exports `run(desk)`. Lines `gate: NAME` on standard
+// which this program is. VS Code refuses to ask in dialogs while it runs tests: with --dialogs the hand is an extension like any other.
+// MODULE exports `run(desk)`. Lines `gate: NAME` on standard
 // output ask whoever started this to open a gate of the scripted model, `reached: NAME` to say `reached` once a reply stands at it.
 // With $ROPEWALK_PICTURES, a folder, the case's pictures are left there.
 
@@ -33,6 +34,7 @@ const { values: given } = parseArgs({
         server: { type: 'string' },
         inside: { type: 'string' },
         untrusted: { type: 'boolean', default: false },
+        dialogs: { type: 'boolean', default: false },
     },
 });
 
@@ -47,6 +49,7 @@ for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => finish(`end
 try {
     const extensions = join(home, 'extensions');
     cpSync(given.inside ? join(dirname(given.extensions), 'inside') : given.extensions, extensions, { recursive: true });
+    if (given.dialogs) installDriver(extensions);
     settings();
     const host = await listen();
     const port = await startServer(extensions, host.port);
@@ -72,6 +75,15 @@ function settings() {
         ...(given.server ? { 'ropewalk.server.path': given.server } : {}),
     };
     writeFileSync(join(folder, 'settings.json'), JSON.stringify(all));
+}
+
+/** Puts the driver among the extensions, as VS Code lists them. */
+function installDriver(extensions) {
+    const list = join(extensions, 'extensions.json');
+    const path = join(extensions, 'ropewalk-driver');
+    cpSync(join(here, 'driver'), path, { recursive: true });
+    const entry = { identifier: { id: 'ropewalk.ropewalk-driver' }, version: '0.0.0', location: { $mid: 1, path, scheme: 'file' }, relativeLocation: 'ropewalk-driver' };
+    writeFileSync(list, JSON.stringify([...JSON.parse(readFileSync(list, 'utf8')), entry]));
 }
 
 /** Waits for the driver in the extension host on a free port; each window that is opened has one. */
@@ -140,9 +152,9 @@ async function open(port, host) {
     ];
     const address = new URL(`http://127.0.0.1:${port}/`);
     address.searchParams.set('folder', resolve(given.workspace));
-    if (!given.untrusted) address.searchParams.set('payload', JSON.stringify(payload));
+    if (!given.untrusted && !given.dialogs) address.searchParams.set('payload', JSON.stringify(payload));
     const found = new Desk({ page, host, address: address.href, workspace: resolve(given.workspace), home });
-    await found.load();
+    await found.load(!given.untrusted);
     return found;
 }
 

@@ -106,14 +106,14 @@ export class Ask implements vscode.Disposable {
         if (await this.prompt(chosen.trim())) this.memory.put('askDraft', undefined);
     }
 
-    /** Sends a prompt about a place, if there is one; true if the server has it. */
-    async prompt(prompt: string, at?: Place): Promise<boolean> {
+    /** Sends a prompt about a place, if there is one, or to a teammate; true if the server has it. */
+    async prompt(prompt: string, at?: Place, member?: string): Promise<boolean> {
         const place = at && {
             textDocument: { uri: this.hub.client.spell(at.document.uri), version: at.version },
             // A range of VS Code's is written as an array of two.
             range: { start: at.range.start, end: at.range.end },
         };
-        const answer = await this.hub.run<PromptTurn>('prompt', { prompt, ...place });
+        const answer = await this.hub.run<PromptTurn>('prompt', { prompt, ...place, ...(member ? { member } : {}) });
         if (answer === undefined) return false;
         const earlier = this.earlier().filter((one) => one !== prompt);
         this.memory.put('prompts', [prompt, ...earlier].slice(0, EARLIER_KEPT));

@@ -10,6 +10,8 @@ import type { Pickers } from './pickers.ts';
 import type { Review, Target } from './review/review.ts';
 import type { ChangeThread } from './review/thread.ts';
 import type { FileRow } from './review/tree.ts';
+import type { TeamTalk } from './team/talk.ts';
+import type { MemberRow } from './team/tree.ts';
 
 export interface Parts {
     hub: Hub;
@@ -19,6 +21,7 @@ export interface Parts {
     review: Review;
     thread: ChangeThread;
     pickers: Pickers;
+    team: TeamTalk;
 }
 
 /** Commands that work without a server. */
@@ -26,7 +29,7 @@ const WITHOUT_SERVER = new Set(['chat', 'setKey', 'mend', 'menu', 'log', 'restar
 
 export function registerCommands(context: vscode.ExtensionContext, parts: Parts): void {
     const { hub } = parts;
-    for (const [name, run] of Object.entries({ ...ofReview(parts), ...ofConversation(parts), ...ofServer(parts) })) {
+    for (const [name, run] of Object.entries({ ...ofReview(parts), ...ofConversation(parts), ...ofTeam(parts), ...ofServer(parts) })) {
         const guarded = async (...given: never[]) => {
             if (hub.health.state === 'problem' && !WITHOUT_SERVER.has(name)) return await mend(hub);
             try {
@@ -91,8 +94,17 @@ function ofConversation({ hub, ask, chat, pickers }: Parts): Commands {
         export: () => hub.run('export', {}),
         rewind: async () => {
             const answer = await hub.run<RewoundTurn>('rewind', {});
-            if (answer) await chat.offer(answer.prompt);
+            if (answer) chat.offer(answer.prompt);
         },
+    };
+}
+
+function ofTeam({ team }: Parts): Commands {
+    return {
+        team: () => team.open(),
+        teammate: (row?: MemberRow) => team.show(row),
+        speak: (row?: MemberRow) => team.speak(row),
+        endTeammate: (row?: MemberRow) => team.end(row),
     };
 }
 

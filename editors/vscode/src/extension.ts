@@ -21,6 +21,8 @@ import { ChangesTree } from './review/tree.ts';
 import { find } from './server.ts';
 import { WindowSession } from './sessions.ts';
 import { StatusBar } from './status.ts';
+import { TeamTalk } from './team/talk.ts';
+import { TeamTree } from './team/tree.ts';
 
 let hub: Hub | undefined;
 
@@ -41,13 +43,15 @@ export async function activate(context: vscode.ExtensionContext): Promise<{ hub:
         await start(own, keys, context);
         if (own.client.isRunning) await session.resume();
     };
-    registerCommands(context, { hub: own, keys, ask, chat, review, thread, pickers });
+    const team = new TeamTalk(own, chat);
+    registerCommands(context, { hub: own, keys, ask, chat, review, thread, pickers, team });
     context.subscriptions.push(
         own, session, texts, places, thread, ask, chat, review,
         new ProposedFiles(own),
         new Tint(own, places, context.extensionUri),
         new Lenses(own, places),
         new ChangesTree(own),
+        new TeamTree(own),
         new StatusBar(own),
         new Notifier(own, chat),
         vscode.workspace.onDidChangeConfiguration((event) => {

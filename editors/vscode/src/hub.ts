@@ -2,7 +2,7 @@
 
 import * as vscode from 'vscode';
 import { Client } from './client.ts';
-import type { HunkInfo, SessionEvent, SessionHistory, SessionInfo } from './protocol.ts';
+import type { HunkInfo, SessionEvent, SessionHistory, SessionInfo, TeamMember } from './protocol.ts';
 import type { TranscriptChange } from './store/items.ts';
 import type { SessionHead } from './store/state.ts';
 import { type Outcome, Store } from './store/store.ts';
@@ -26,6 +26,8 @@ export class Hub implements vscode.Disposable {
     readonly log: vscode.LogOutputChannel;
     health: Health = { state: 'starting' };
     offer: Offer | undefined;
+    /** The session of the teammate whose conversation the chat shows; null for the user's own. */
+    shown: string | null = null;
     /** Looks for the server again and starts it; set by the extension. */
     restart: () => Promise<void> = async () => {};
 
@@ -33,9 +35,14 @@ export class Hub implements vscode.Disposable {
     private readonly changeEmitter = new vscode.EventEmitter<TranscriptChange[]>();
     private readonly eventEmitter = new vscode.EventEmitter<SessionEvent>();
     private readonly healthEmitter = new vscode.EventEmitter<Health>();
-    /** Parts of the head are another now. */
+    private readonly shownEmitter = new vscode.EventEmitter<void>();
+    /** Teammates whose earlier turns were asked for. */
+    private readonly restored = new WeakSet<Store>();
+    /** Parts of the head are another now; none of them where it is something that is drawn with it. */
     readonly onHead = this.headEmitter.event;
-    /** The conversation has changed. */
+    /** Another conversation is shown. */
+    readonly onShown = this.shownEmitter.event;
+    /** The conversation that is shown has changed. */
     readonly onChanges = this.changeEmitter.event;
     /** An event has come, and the store has it. */
     readonly onEvent = this.eventEmitter.event;
@@ -90,9 +97,34 @@ export class Hub implements vscode.Disposable {
         this.headEmitter.fire(new Set());
     }
 
-    /** A waiting prompt was taken back. */
-    unqueued(turn: number): void {
-        this.publish(this.store.unqueued(turn));
+    /** A waiting prompt of a conversation was taken back. */
+    unqueued(store: Store, turn: number): void {
+        this.publish(store.unqueued(turn), store);
+    }
+
+    /** A conversation: of a teammate by its session, else the user's own. */
+    conversation(session: string | null): Store | undefined {
+        return session === null ? this.store : this.store.teammates.get(session);
+    }
+
+    /** The conversation that is shown. */
+    get current(): Store {
+        return this.conversation(this.shown) ?? this.store;
+    }
+
+    /** The session of a member's conversation, if that can be shown: of one that has ended too, as long as it is known here. */
+    sessionOf({ name, session }: Pick<TeamMember, 'name' | 'session'>): string | undefined {
+        return session ?? [...this.store.teammates].reverse().find(([, { member }]) => member === name)?.[0];
+    }
+
+    /** Lets the chat show the conversation of a teammate, or the user's own. */
+    show(teammate: { session: string; name: string } | null): void {
+        const store = teammate && this.store.teammate(teammate.session, teammate.name);
+        this.shown = teammate?.session ?? null;
+        this.shownEmitter.fire();
+        if (!store || store.isWhole || this.restored.has(store)) return;
+        this.restored.add(store);
+        void this.restoreHistory(store);
     }
 
     trusted(root: string): void {
@@ -107,35 +139,39 @@ export class Hub implements vscode.Disposable {
     dispose(): void {
         void this.client.stop();
         this.log.dispose();
-        for (const emitter of [this.headEmitter, this.changeEmitter, this.eventEmitter, this.healthEmitter]) emitter.dispose();
+        for (const emitter of [this.headEmitter, this.shownEmitter, this.changeEmitter, this.eventEmitter, this.healthEmitter]) emitter.dispose();
     }
 
     private take(event: SessionEvent): void {
-        if (event.member) return this.takeOfTeammate(event);
         const { session } = this.store.head;
-        if (event.type === 'session_started') this.offer = undefined;
+        const isOwn = !event.member;
+        if (isOwn && event.type === 'session_started') this.offer = undefined;
         this.publish(this.store.apply(event));
-        this.eventEmitter.fire(event);
-        if (event.type === 'session_started' && event.turns > 0 && event.session !== session) void this.restoreHistory();
+        // Of a teammate only questions are news; the rest stands in its conversation.
+        if (isOwn || event.type === 'approval_requested') this.eventEmitter.fire(event);
+        if (!isOwn || event.type !== 'session_started') return;
+        if (this.shown !== null && !this.store.teammates.has(this.shown)) this.show(null);
+        if (event.turns > 0 && event.session !== session) void this.restoreHistory(this.store);
     }
 
-    /** Of a teammate only questions are news. */
-    private takeOfTeammate(event: SessionEvent): void {
-        this.publish(this.store.apply(event));
-        if (event.type === 'approval_requested') this.eventEmitter.fire(event);
+    /** What was said before in a conversation that goes on. */
+    private async restoreHistory(store: Store): Promise<void> {
+        const { session } = store.head;
+        const before = store.firstTurn;
+        const history = await this.ask<SessionHistory>('history', { session, turns: 20, ...(before ? { before } : {}) });
+        if (!history) this.restored.delete(store);
+        else if (store.head.session === session) this.publish(store.restore(history.turns), store);
     }
 
-    /** What was said in a session that goes on. */
-    private async restoreHistory(): Promise<void> {
-        const { session } = this.store.head;
-        const history = await this.ask<SessionHistory>('history', { turns: 20 });
-        if (!history || this.store.head.session !== session) return;
-        this.publish(this.store.restore(history.turns));
-    }
-
-    private publish({ changes, head }: Outcome): void {
-        if (changes.length > 0) this.changeEmitter.fire(changes);
-        if (head.size > 0) this.headEmitter.fire(head);
+    /** Tells those who draw what has changed in a conversation. */
+    private publish({ changes, head, teammates }: Outcome, store = this.store): void {
+        if (changes.length > 0 && store === this.current) this.changeEmitter.fire(changes);
+        if (head.size > 0 && store === this.store) this.headEmitter.fire(head);
+        else if (head.size > 0 && store === this.current) this.headEmitter.fire(new Set());
+        for (const [session, outcome] of teammates) {
+            const own = this.store.teammates.get(session);
+            if (own) this.publish(outcome, own);
+        }
     }
 
     private serverIs(state: 'starting' | 'running' | 'stopped'): void {

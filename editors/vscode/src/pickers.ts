@@ -92,6 +92,7 @@ export class Pickers {
             ...row(`$(diff-multiple) Review ${count(head.hunks.length, 'change')}`, 'next', head.hunks.length > 0),
             ...row('$(debug-stop) Stop', 'stop', head.running !== null),
             ...row('$(comment-discussion) Open the Chat', 'chat'),
+            ...row('$(organization) Show the Team', 'team', head.team.length > 1),
             ...row(`$(settings) Mode: ${head.mode ?? 'review'}`, 'mode'),
             ...row(`$(hubot) Model: ${head.model ?? 'none'}`, 'model'),
             ...row('$(history) Conversations…', 'sessions'),

@@ -680,6 +680,10 @@ export interface UnqueueArgument {
      * The turn that the waiting prompt would be.
      */
     turn: number;
+    /**
+     * The teammate whose prompt waits. Without it, the current session's.
+     */
+    member?: string | null;
 }
 /**
  * `ropewalk.interrupt`.
@@ -1341,6 +1345,10 @@ export interface TeamMember {
      */
     task: number | null;
     /**
+     * Its session, if that is open in this server. Null for workers, and for members that have ended.
+     */
+    session: string | null;
+    /**
      * Tokens that it used.
      */
     tokens: number;
@@ -1958,7 +1966,7 @@ export interface TurnStartedEvent {
     member?: string | null;
 }
 /**
- * A prompt waits until the running turn has ended.
+ * A prompt waits until the running turn, or the compaction between two, has ended.
  */
 export interface QueuedEvent {
     type: 'queued';

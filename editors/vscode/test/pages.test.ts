@@ -38,11 +38,23 @@ function shown(item: Item, all: readonly Item[]): unknown {
     }
 }
 
+function transcript(store: Store): unknown[] {
+    const items = [...store.transcript.items.values()];
+    return items.filter(({ thread }) => !thread).map((item) => shown(item, items));
+}
+
+/** Leaves out what is null or not there, as the pages do. */
+function said(fields: object): object {
+    return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && value !== undefined));
+}
+
 function held(store: Store): Record<string, unknown> {
     const { head } = store;
-    const items = [...store.transcript.items.values()];
     return {
-        transcript: items.filter(({ thread }) => !thread).map((item) => shown(item, items)),
+        transcript: transcript(store),
+        team: head.team.map(({ name, state, task, session }) => said({ name, state, task, session })),
+        board: head.board.map(({ number, subject, status, owner }) => said({ number, subject, status, owner })),
+        teammates: Object.fromEntries([...store.teammates].map(([session, own]) => [session, transcript(own)])),
         plan: head.todos.map(({ content, status }) => ({ content, status })),
         changes: head.hunks.map(({ id, file, kind }) => ({ id, file, kind })),
         published: head.published.map(({ hunk, file }) => ({ hunk, file })),

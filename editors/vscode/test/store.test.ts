@@ -2,11 +2,11 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { SessionEvent } from '../src/protocol.ts';
+import type { BoardTask, SessionEvent, TeamMember } from '../src/protocol.ts';
 import { answers } from '../src/store/choices.ts';
 import { joined, OUTPUT_KEPT, Transcript } from '../src/store/items.ts';
 import { Store } from '../src/store/store.ts';
-import { asker, changesInFiles, ended, madeBy, money, place, short, team } from '../src/store/words.ts';
+import { asker, changesInFiles, does, ended, inOrder, isTeammate, madeBy, money, place, short, taskState } from '../src/store/words.ts';
 
 const event = (one: object) => ({ session: 's', ...one }) as SessionEvent;
 
@@ -161,19 +161,75 @@ test('words for people', () => {
     assert.equal(place('fork', 2), 'on your unsaved text + 2 changes');
 });
 
-test('a teammate asks under its name, and the team is one line', () => {
+const of = (member: string, session: string, one: object) => ({ ...one, member, session }) as SessionEvent;
+const asked = { type: 'approval_requested', turn: 1, approval: 7, call: 'c', tool: 'bash', detail: 'touch x', reason: '' };
+const began = { type: 'session_started', title: '', turns: 0, mode: 'review', model: 'a/b', context: 100 };
+const task = (number: number, status: string, owner: string | null = null, blockedBy: number[] = []) =>
+    ({ number, subject: `task ${number}`, status, owner, blockedBy, attempt: 0 }) as BoardTask;
+
+test('a teammate asks under its name, and only its own conversation changes by the rest', () => {
     const store = running();
-    const member = (name: string, state: string, task: number | null) => ({ name, role: '', state, task, tokens: 0, cents: 0 });
-    const members = [member('lead', 'idle', null), member('alice', 'working', 3), member('bob', 'working', null)];
-    assert.deepEqual([...store.apply(event({ type: 'team', members })).head], ['team']);
-    assert.equal(team(store.head.team), 'Team: alice #3, bob');
-    assert.equal(team([]), '');
-    const asked = { type: 'approval_requested', turn: 1, approval: 7, call: 'c', tool: 'bash', detail: 'touch x', reason: '' };
-    store.apply({ ...event(asked), session: 'of alice', member: 'alice' } as SessionEvent);
+    store.apply(of('alice', 'of alice', began));
+    store.apply(of('alice', 'of alice', { type: 'turn_started', turn: 1, prompt: 'write' }));
+    const { head, teammates } = store.apply(of('alice', 'of alice', asked));
+    assert.deepEqual([[...head], [...teammates.keys()]], [['approvals'], ['of alice']]);
     store.apply(event({ ...asked, approval: 8 }));
     assert.deepEqual(store.head.approvals.map(asker), ['alice', 'Ropewalk']);
     assert.equal(store.head.approvals[0]?.session, 'of alice');
-    assert.deepEqual([...store.apply({ ...event({ type: 'tool_call' }), member: 'alice' } as SessionEvent).head], []);
+    const called = store.apply(of('alice', 'of alice', { type: 'tool_call', turn: 1, call: 'd', tool: 'bash', title: 'x', input: {} }));
+    assert.deepEqual([[...called.head], called.changes], [[], []]);
+    assert.equal(called.teammates.get('of alice')?.changes.length, 1);
+    const own = store.teammates.get('of alice');
+    assert.deepEqual([own?.member, own?.head.session, own?.isWhole], ['alice', 'of alice', true]);
+    const [prompt] = own?.transcript.items.values() ?? [];
+    assert.ok(prompt?.kind === 'prompt' && prompt.to === 'alice');
+});
+
+test('what a teammate has put into the files is not undone from its conversation', () => {
+    const store = running();
+    const own = store.teammate('of alice', 'alice');
+    store.apply(of('alice', 'of alice', { type: 'turn_started', turn: 1, prompt: 'write' }));
+    store.apply(of('alice', 'of alice', { type: 'published', turn: 1, changes: [{ hunk: 3 }] }));
+    store.apply(of('alice', 'of alice', { type: 'turn_ended', turn: 1, stopReason: 'end_turn', message: null }));
+    assert.equal(end(own, 1).canUndo, false);
+});
+
+test('the earlier turns of a teammate whose beginning was not seen are put in front once', () => {
+    const store = running();
+    const turn = (number: number) => ({
+        turn: number, at: 0, prompt: `turn ${number}`, stopReason: 'end_turn' as const, usage: {} as never,
+        events: [event({ type: 'text_delta', turn: number, message: `m${number}`, text: `said in ${number}` })],
+    });
+    store.apply(of('alice', 'of alice', { type: 'turn_started', turn: 3, prompt: 'turn 3' }));
+    const own = store.teammate('of alice', 'alice');
+    assert.deepEqual([own.isWhole, own.firstTurn], [false, 3]);
+    // The third has ended while the history was on its way.
+    store.apply(of('alice', 'of alice', { type: 'turn_ended', turn: 3, stopReason: 'end_turn', message: null }));
+    own.restore([turn(1), turn(2), turn(3)]);
+    const prompts = [...own.transcript.items.values()].flatMap((item) => (item.kind === 'prompt' ? [item.text] : []));
+    assert.deepEqual([prompts, own.isWhole], [['turn 1', 'turn 2', 'turn 3'], true]);
+    const known = store.teammate('of bob', 'bob');
+    store.apply(of('bob', 'of bob', { ...began, turns: 2 }));
+    assert.deepEqual([known.isWhole, known.firstTurn], [false, undefined]);
+});
+
+test('a server that dies ends the turns of teammates too', () => {
+    const store = running();
+    store.apply(of('alice', 'of alice', { type: 'turn_started', turn: 1, prompt: 'write' }));
+    const { teammates } = store.forget();
+    assert.deepEqual([...teammates.keys()], ['of alice']);
+    assert.equal(store.teammates.get('of alice')?.head.running, null);
+});
+
+test('what members do and where tasks stand, in words', () => {
+    const member = (name: string, state: string, number: number | null = null, session: string | null = 'x') =>
+        ({ name, role: '', state, task: number, tokens: 0, cents: 0, session }) as TeamMember;
+    const board = [task(3, 'in_progress', 'alice'), task(4, 'completed', 'bob'), task(5, 'pending', null, [3, 4]), task(6, 'pending')];
+    const all = [member('lead', 'idle'), member('alice', 'working', 3), member('bob', 'idle'), member('carol', 'working', null, null), member('dan', 'shutdown', null, null)];
+    assert.deepEqual(all.map((one) => does(one, board)), ['waits for you', '#3 task 3', 'waits for work', 'works', 'has ended']);
+    assert.deepEqual(all.filter(isTeammate).map(({ name }) => name), ['alice', 'bob']);
+    assert.deepEqual(board.map(taskState), ['alice', 'done by bob', 'waits for #3 and #4', 'open']);
+    assert.deepEqual(inOrder([task(1, 'completed'), task(2, 'pending'), task(3, 'in_progress'), task(4, 'failed')]).map(({ number }) => number), [3, 4, 2, 1]);
 });
 
 test('a change of teammates names them with their tasks', () => {

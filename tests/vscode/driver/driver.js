@@ -5,11 +5,11 @@ const net = require('node:net');
 const readline = require('node:readline');
 const vscode = require('vscode');
 
-exports.activate = () => {};
+let served;
 
-/** Serves the test until it hangs up. */
-exports.run = () =>
-    new Promise((done) => {
+/** Serves the test until it hangs up; once, however it was started. */
+const serve = () =>
+    (served ??= new Promise((done) => {
         const socket = net.connect(Number(process.env.ROPEWALK_DRIVER_PORT), '127.0.0.1');
         socket.on('close', done);
         readline.createInterface({ input: socket }).on('line', async (line) => {
@@ -24,4 +24,7 @@ exports.run = () =>
             }
             socket.write(`${JSON.stringify(answer)}\n`);
         });
-    });
+    }));
+
+exports.activate = () => void serve();
+exports.run = serve;

@@ -14,9 +14,9 @@ export class Desk {
         createInterface({ input: process.stdin }).on('line', () => this.#answers.shift()?.());
     }
 
-    /** Opens the window and waits for its parts. */
-    async load() {
-        const arrived = this.address.includes('payload') ? this.host.next() : undefined;
+    /** Opens the window and waits for its parts; for the hand in its extension host too, if there will be one. */
+    async load(hasHand) {
+        const arrived = hasHand ? this.host.next() : undefined;
         await this.page.goto(this.address);
         await this.page.locator('.monaco-workbench').waitFor({ timeout: BOUND });
         await arrived;

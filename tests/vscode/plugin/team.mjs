@@ -1,5 +1,5 @@
-// A team at work: who works on what is on the screen, one teammate is spoken to, one is stopped, and the review says whose each
-// change is. In a wide bar and a narrow one; nothing runs out of it, and axe finds nothing.
+// A team at work: who works on what is on the screen, a teammate's conversation is read, one is spoken to, stopped and ended, and the
+// review says whose each change is. In a wide bar and a narrow one; nothing runs out of it, and axe finds nothing.
 
 import assert from 'node:assert/strict';
 import { axe } from './chat.mjs';
@@ -19,45 +19,90 @@ export async function run(desk) {
     await desk.gateReached('alice');
     await desk.gateReached('bob');
     await desk.idle();
-    await working(desk, { alice: 1, bob: 2 });
-    await chat.getByText('Team: alice #1, bob #2').waitFor();
-    await say(desk, chat, '/tasks');
-    await chat.getByText('#3: A file with notes').waitFor();
-    await say(desk, chat, '/team');
-    await chat.getByText('bob (tester): working on #2').waitFor();
-    await look(desk, chat, 'working');
+    await seen(desk, chat);
     await spokenTo(desk, chat);
     await stopped(desk, chat);
+    await ended(desk, chat);
     await review(desk, chat);
 }
 
-/** Words of the user reach alice by the lead, and her change is there. */
+/** Who works on what stands in the view of the team and in the chat. */
+async function seen(desk, chat) {
+    await row(desk, 'alice').getByText('writer · #1 A docstring for greet()').waitFor();
+    await row(desk, 'bob').getByText('tester · #2 A docstring for leave(), and a test of it').waitFor();
+    await row(desk, 'Tasks').getByText('0 of 3 done').waitFor();
+    await row(desk, 'Tasks').hover();
+    await desk.page.mouse.wheel(0, 400);
+    await row(desk, '#3 A file with notes').getByText('open').waitFor();
+    await desk.page.mouse.wheel(0, -400);
+    await chat.getByRole('button', { name: 'bob #2' }).waitFor();
+    await say(desk, chat, '/tasks');
+    await chat.getByText('#3: A file with notes').waitFor();
+    await look(desk, chat, 'working');
+    await chat.getByRole('button', { name: 'bob #2' }).focus();
+    await desk.page.keyboard.press('Enter');
+    await chat.getByText('bob · tester · #2').waitFor();
+    await chat.locator('#message:focus').waitFor();
+    await chat.getByRole('button', { name: 'Back' }).click();
+    await chat.getByText('They find their work on the board.').first().waitFor();
+}
+
+/** A row of the view leads to alice's conversation, and words there join her turn. */
 async function spokenTo(desk, chat) {
-    await say(desk, chat, 'Tell alice to be brief');
-    await chat.getByText('I have told her.').first().waitFor();
-    await desk.idle();
+    await chat.locator('#message').fill('half a thought');
+    await row(desk, 'alice').click();
+    await chat.getByText('alice · writer · #1 A docstring for greet()').waitFor();
+    await chat.getByText('I look for a task.').first().waitFor();
+    assert.equal(await chat.getByText('They find their work on the board.').count(), 0);
+    assert.equal(await chat.locator('#message').inputValue(), '');
+    await say(desk, chat, 'Be brief, please.');
+    await look(desk, chat, 'teammate');
     desk.openGate('alice');
+    await chat.getByText('To alice, meanwhile').waitFor();
     const [change] = await desk.hunks(1);
     assert.deepEqual(change.members.map(({ member, task }) => [member, task]), [['alice', 1]]);
-    await desk.gateReached('notes');
-    await working(desk, { alice: 3, bob: 2 });
 }
 
+/** Stop is for her turn alone. She waits for words then, and goes on by them. */
 async function stopped(desk, chat) {
-    await say(desk, chat, '/team stop bob');
-    await chat.getByText('bob was asked to end.').waitFor();
-    await working(desk, { alice: 3 });
-    await chat.getByText('Team: alice #3', { exact: true }).waitFor();
-    await say(desk, chat, '/team');
-    await chat.getByText('bob (tester): has ended').waitFor();
-    await look(desk, chat, 'stopped');
-    desk.openGate('bob');
-    desk.openGate('notes');
+    await desk.gateReached('notes');
+    await chat.getByText('alice · writer · #3 A file with notes').waitFor();
+    await chat.getByRole('button', { name: 'Stop' }).click();
+    await chat.locator('.end').getByText('Stopped').waitFor();
+    await row(desk, 'bob').getByText('tester · #2').waitFor();
+    await row(desk, 'alice').getByText('writer · waits for work').waitFor();
+    await say(desk, chat, 'Go on now.');
+    await chat.getByText('Gladly.').first().waitFor();
     await desk.hunks(2);
+    await row(desk, 'Tasks').getByText('2 of 3 done').waitFor();
+    desk.openGate('notes');
 }
 
-/** Each change says whose work it is, in the thread below its lines. */
+/** A teammate is ended from its row, once the user has said so again. */
+async function ended(desk, chat) {
+    await row(desk, 'bob').click();
+    await chat.getByText('bob · tester · #2').waitFor();
+    await row(desk, 'bob').hover();
+    await row(desk, 'bob').getByRole('button', { name: 'End a Teammate' }).click();
+    const dialog = desk.page.locator('.monaco-dialog-box');
+    await dialog.getByText('Task #2 goes back to the board').waitFor();
+    await desk.picture('team_dialog');
+    await dialog.getByRole('button', { name: 'End It' }).click();
+    await row(desk, 'bob').getByText('tester · has ended').waitFor();
+    await chat.getByText('bob · tester · has ended').waitFor();
+    await chat.getByPlaceholder('bob takes no messages any more').waitFor();
+    await look(desk, chat, 'ended');
+    desk.openGate('bob');
+    await chat.getByRole('button', { name: 'Back' }).click();
+    await chat.getByText('They find their work on the board.').first().waitFor();
+    await chat.locator('#message:focus').waitFor();
+    assert.equal(await chat.locator('#message').inputValue(), 'half a thought');
+    assert.equal(await chat.getByText('I look for a task.').count(), 0);
+}
+
+/** Each change says whose work it is: in the list, and in the thread below its lines. */
 async function review(desk, chat) {
+    await row(desk, 'greet.py').getByText('task #1, alice').waitFor();
     await desk.edit('greet.py');
     await desk.keys('n');
     const thread = desk.page.locator('.review-widget').first();
@@ -65,19 +110,19 @@ async function review(desk, chat) {
     await look(desk, chat, 'review');
 }
 
+/** A row of the team's view or of the list of changes. */
+function row(desk, name) {
+    return desk.page.locator('.pane .monaco-list-row', { has: desk.page.locator('.monaco-icon-label .label-name', { hasText: new RegExp(`^${escaped(name)}$`) }) });
+}
+
+function escaped(words) {
+    return words.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+}
+
 async function say(desk, chat, words) {
     await chat.locator('#message').focus();
     await desk.page.keyboard.type(words);
     await desk.page.keyboard.press('Enter');
-}
-
-/** Waits until these teammates alone are at work, each on its task. */
-async function working(desk, wanted) {
-    await desk.until(`at work: ${JSON.stringify(wanted)}`, async () => {
-        const { team } = await desk.head();
-        const now = team.filter(({ name, state }) => name !== 'lead' && state === 'working').map(({ name, task }) => [name, task]);
-        return JSON.stringify(Object.fromEntries(now)) === JSON.stringify(wanted);
-    });
 }
 
 async function look(desk, chat, what) {

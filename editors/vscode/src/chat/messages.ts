@@ -4,9 +4,33 @@ import type { ApprovalAnswer, Completion } from '../protocol.ts';
 import type { Item, TranscriptChange } from '../store/items.ts';
 import type { Approval, SessionHead, TrustQuestion } from '../store/state.ts';
 
-/** The part of the head that the chat shows. */
-export interface ChatHead
-    extends Pick<SessionHead, 'title' | 'mode' | 'model' | 'running' | 'waiting' | 'todos' | 'team' | 'cost' | 'context'> {
+/** The teammate whose conversation is shown. */
+export interface ShownTeammate {
+    session: string;
+    name: string;
+    /** Its role and what it does: `coder · #2 Write the parser`. */
+    about: string;
+    /** True if it can be spoken to. */
+    isHere: boolean;
+}
+
+/** A teammate as a button of the user's own conversation. */
+export interface TeamButton {
+    name: string;
+    /** Its name and its task: `alice #2`. */
+    label: string;
+    /** What it does, in words. */
+    about: string;
+    isWorking: boolean;
+    /** Its conversation; null where that is not here. */
+    session: string | null;
+}
+
+/** The part of the head that the chat shows: of the conversation that is shown, and questions of all. */
+export interface ChatHead extends Pick<SessionHead, 'title' | 'mode' | 'model' | 'running' | 'waiting' | 'todos' | 'cost' | 'context'> {
+    /** Null while the user's own conversation is shown. */
+    teammate: ShownTeammate | null;
+    team: TeamButton[];
     approvals: Approval[];
     trust: TrustQuestion[];
     /** The file of each change that waits. */
@@ -43,4 +67,8 @@ export type FromWebview =
     | { type: 'undoTurn'; turn: number }
     | { type: 'copy'; text: string }
     | { type: 'resume'; session: string }
+    | { type: 'show'; teammate: { session: string; name: string } | null }
     | { type: 'command'; command: 'review' | 'mode' | 'model' | 'new' | 'sessions' | 'mend' | 'setKey' };
+
+/** A message with the conversation that was on the screen: the session of a teammate, or null for the user's own. */
+export type Posted = FromWebview & { of: string | null };

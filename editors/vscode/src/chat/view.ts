@@ -8,7 +8,9 @@ import type { Memory } from '../memory.ts';
 import type { CallResult, Completions, UnqueuedPrompt } from '../protocol.ts';
 import type { ReadOnlyTexts } from '../review/documents.ts';
 import { joined, type TranscriptChange } from '../store/items.ts';
-import type { ChatHead, FromWebview, ToWebview } from './messages.ts';
+import type { Store } from '../store/store.ts';
+import { chatHead } from './head.ts';
+import type { FromWebview, Posted, ToWebview } from './messages.ts';
 
 const SHOWN = 200;
 /** How long changes are gathered before they go to the webview, in milliseconds. */
@@ -22,6 +24,8 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
     private pending: TranscriptChange[] = [];
     private timer: NodeJS.Timeout | undefined;
     private shown = SHOWN;
+    /** Words typed to teammates and not sent, by their sessions. */
+    private readonly drafts = new Map<string, string>();
     private readonly disposables: vscode.Disposable[];
 
     constructor(
@@ -35,6 +39,7 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
             vscode.window.registerWebviewViewProvider('ropewalk.chat', this),
             hub.onChanges((changes) => this.gather(changes)),
             hub.onHead(() => this.sendHead()),
+            hub.onShown(() => this.reset()),
             hub.onHealth(() => this.sendHead()),
         ];
     }
@@ -54,7 +59,7 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
         const { webview } = view;
         const dist = vscode.Uri.joinPath(this.extension, 'dist');
         webview.options = { enableScripts: true, localResourceRoots: [dist] };
-        webview.onDidReceiveMessage((message: FromWebview) => void this.receive(message));
+        webview.onDidReceiveMessage((message: Posted) => void this.receive(message));
         view.onDidDispose(() => {
             if (this.view === view) this.view = undefined;
         });
@@ -69,6 +74,12 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
         this.giveFocus();
     }
 
+    /** Shows the chat; the focus stays where it is if the chat's page is there. */
+    async reveal(): Promise<void> {
+        if (this.view) this.view.show(true);
+        else await vscode.commands.executeCommand('ropewalk.chat.focus');
+    }
+
     /** A number on the view's icon while something waits for the user. */
     badge(): void {
         if (!this.view) return;
@@ -76,10 +87,19 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
         this.view.badge = number > 0 ? { value: number, tooltip: 'Ropewalk asks for your answer' } : undefined;
     }
 
-    /** Puts words where the user types, without sending them. */
-    async offer(text: string): Promise<void> {
-        this.memory.put('chatDraft', text);
-        this.post({ type: 'draft', text });
+    /** Puts words where the user types in a conversation, without sending them. */
+    offer(text: string, store = this.hub.store): void {
+        this.keepDraft(store, text);
+        if (store === this.hub.current) this.post({ type: 'draft', text });
+    }
+
+    private draft({ member, head }: Store): string {
+        return (member ? this.drafts.get(head.session ?? '') : this.memory.get('chatDraft')) ?? '';
+    }
+
+    private keepDraft({ member, head }: Store, text: string): void {
+        if (member) this.drafts.set(head.session ?? '', text);
+        else this.memory.put('chatDraft', text || undefined);
     }
 
     private post(message: ToWebview): void {
@@ -106,66 +126,61 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
 
     private sendHead(): void {
         this.badge();
-        this.post({ type: 'head', head: this.chatHead() });
-    }
-
-    private chatHead(): ChatHead {
-        const { title, mode, model, running, waiting, todos, cost, context, approvals, trust, team, hunks } = this.hub.store.head;
-        const { health } = this.hub;
-        const mends = { settings: 'Open Settings', install: 'How to Install', restart: 'Start Again' };
-        return {
-            title, mode, model, running, waiting, todos, cost, context, approvals, trust, team,
-            changed: hunks.map(({ file }) => file),
-            problem: health.state === 'problem' ? { words: health.words, mend: mends[health.mend], command: 'mend' } : null,
-            isStarting: health.state === 'starting',
-            offer: this.hub.offer ? { session: this.hub.offer.session, title: this.hub.offer.title } : null,
-        };
+        this.post({ type: 'head', head: chatHead(this.hub) });
     }
 
     private reset(): void {
         // What waits to be sent is in the items already.
         this.pending = [];
-        const { transcript } = this.hub.store;
+        const { current } = this.hub;
+        const { transcript } = current;
         this.shown = SHOWN;
         this.post({
             type: 'reset',
             items: transcript.last(SHOWN),
             hasEarlier: transcript.items.size > SHOWN,
-            head: this.chatHead(),
-            draft: this.memory.get('chatDraft') ?? '',
+            head: chatHead(this.hub),
+            draft: this.draft(current),
             earlier: this.ask.earlier(),
         });
     }
 
-    private async receive(message: FromWebview): Promise<void> {
+    private async receive({ of, ...message }: Posted): Promise<void> {
+        const store = this.hub.conversation(of);
+        // Of a team that went with another session: what was meant for it goes nowhere.
+        if (!store) return;
         switch (message.type) {
             case 'ready':
                 this.isReady = true;
                 this.reset();
                 return this.giveFocus();
             case 'send':
-                return await this.send(message.text, message.queue);
+                return await this.send(store, message.text, message.queue);
             case 'draft':
-                return this.memory.put('chatDraft', message.text || undefined);
+                return this.keepDraft(store, message.text);
+            case 'show':
+                this.wantsFocus = true;
+                this.hub.show(message.teammate);
+                return this.giveFocus();
             case 'earlier':
                 return this.sendEarlier();
             case 'complete':
-                return await this.complete(message);
+                return await this.complete(store, message);
             case 'command':
                 return void vscode.commands.executeCommand(`ropewalk.ui.${message.command}`);
             case 'copy':
                 return await vscode.env.clipboard.writeText(message.text);
             default:
-                return await this.act(message);
+                return await this.act(store, message);
         }
     }
 
-    private async act(message: FromWebview): Promise<void> {
+    private async act(store: Store, message: FromWebview): Promise<void> {
         switch (message.type) {
             case 'stop':
-                return void (await this.hub.run('interrupt', message.thread ? { thread: message.thread } : {}));
+                return void (await this.hub.run('interrupt', { ...to(store), ...(message.thread ? { thread: message.thread } : {}) }));
             case 'unqueue':
-                return await this.unqueue(message.turn);
+                return await this.unqueue(store, message.turn);
             case 'approve': {
                 const { approval, answer, words } = message;
                 const session = this.hub.store.head.approvals.find((one) => one.approval === approval)?.session;
@@ -180,61 +195,68 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
             case 'resume':
                 return void (await this.hub.run('resume', { session: message.session }));
             case 'whole':
-                return await this.showWhole(message.call, message.title);
+                return await this.showWhole(store, message.call, message.title);
             case 'displaced':
-                return await this.displaced(message.id, message.action);
+                return await this.displaced(store, message.id, message.action);
             case 'undoTurn':
                 return void vscode.commands.executeCommand('ropewalk.ui.undoTurn', message.turn);
         }
     }
 
-    private async send(text: string, queue: boolean): Promise<void> {
-        const { running } = this.hub.store.head;
-        const isCommand = /^\/\w/.test(text);
-        const isSent = running && !queue && !isCommand
-            ? (await this.hub.run('steer', { text })) !== undefined
-            : await this.ask.prompt(text, placeOf(vscode.window.activeTextEditor));
-        // What could not be sent stays in the box.
-        if (!isSent) return this.post({ type: 'draft', text });
+    private async send(store: Store, text: string, queue: boolean): Promise<void> {
+        // A teammate takes no commands.
+        const isCommand = !store.member && /^\/\w/.test(text);
+        const place = store.member ? undefined : placeOf(vscode.window.activeTextEditor);
+        const isSent = store.head.running && !queue && !isCommand
+            ? (await this.hub.run('steer', { text, ...to(store) })) !== undefined
+            : await this.ask.prompt(text, place, store.member);
+        // Words that could not be sent stay in the box.
+        if (!isSent) return this.offer(text, store);
         this.post({ type: 'sent', earlier: this.ask.earlier() });
     }
 
-    private async unqueue(turn: number): Promise<void> {
-        const answer = await this.hub.run<UnqueuedPrompt>('unqueue', { turn });
+    private async unqueue(store: Store, turn: number): Promise<void> {
+        const answer = await this.hub.run<UnqueuedPrompt>('unqueue', { turn, ...to(store) });
         if (!answer) return;
-        this.hub.unqueued(turn);
-        if (!this.memory.get('chatDraft')) await this.offer(answer.prompt);
+        this.hub.unqueued(store, turn);
+        if (!this.draft(store)) this.offer(answer.prompt, store);
     }
 
     private sendEarlier(): void {
-        const { transcript } = this.hub.store;
+        const { transcript } = this.hub.current;
         this.shown += SHOWN;
         this.post({ type: 'earlier', items: transcript.last(this.shown), hasEarlier: transcript.items.size > this.shown });
     }
 
-    private async complete({ request, text, offset }: Extract<FromWebview, { type: 'complete' }>): Promise<void> {
+    private async complete(store: Store, { request, text, offset }: Extract<FromWebview, { type: 'complete' }>): Promise<void> {
         const found = await this.hub.ask<Completions>('complete', { text, offset });
-        this.post({ type: 'completions', request, start: found?.start ?? offset, items: found?.items ?? [] });
+        const items = (found?.items ?? []).filter(({ kind }) => !store.member || kind !== 'command');
+        this.post({ type: 'completions', request, start: found?.start ?? offset, items });
     }
 
-    private async showWhole(call: string, title: string): Promise<void> {
-        const whole = await this.hub.ask<CallResult>('result', { call });
+    private async showWhole({ head }: Store, call: string, title: string): Promise<void> {
+        const whole = await this.hub.ask<CallResult>('result', { call, session: head.session });
         if (!whole) return void vscode.window.showInformationMessage('The whole output is not there yet.');
         const document = await vscode.workspace.openTextDocument(this.texts.hold(title, whole.text));
         await vscode.window.showTextDocument(document, { preview: true });
     }
 
-    private async displaced(id: string, action: 'both' | 'again'): Promise<void> {
-        const item = this.hub.store.transcript.items.get(id);
+    private async displaced(store: Store, id: string, action: 'both' | 'again'): Promise<void> {
+        const item = store.transcript.items.get(id);
         if (item?.kind !== 'displaced') return;
         if (action === 'again') {
-            await this.ask.prompt(`I typed into the change you proposed in ${item.file}. Look at the text as it is now, and propose it again.`);
+            await this.ask.prompt(`I typed into the change you proposed in ${item.file}. Look at the text as it is now, and propose it again.`, undefined, store.member);
             return;
         }
         const mine = this.texts.hold(`yours in ${item.file}`, item.now);
         const proposed = this.texts.hold(`proposed for ${item.file}`, item.proposed);
         await vscode.commands.executeCommand('vscode.diff', mine, proposed, `${item.file}: yours ↔ proposed`);
     }
+}
+
+/** The part of a command that says whose conversation it is for. */
+function to({ member }: Store): { member?: string } {
+    return member ? { member } : {};
 }
 
 /** The selection that a message is about; a place without a selection says only which line the user is at. */

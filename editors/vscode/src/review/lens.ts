@@ -3,6 +3,7 @@
 import * as vscode from 'vscode';
 import type { Hub } from '../hub.ts';
 import type { HunkInfo } from '../protocol.ts';
+import { madeBy } from '../store/words.ts';
 import type { Places } from './places.ts';
 
 export class Lenses implements vscode.CodeLensProvider, vscode.Disposable {
@@ -39,7 +40,7 @@ export class Lenses implements vscode.CodeLensProvider, vscode.Disposable {
                     ? [lens('$(edit) Edit', 'edit', 'Change the proposed lines first; saving takes them')]
                     : []),
                 lens('$(diff) Diff', 'diff', 'Show both texts beside each other'),
-                lens(`${summary(hunk)} · change ${index}/${total}`, 'open', 'Show the change below its lines'),
+                lens([summary(hunk), madeBy(hunk), `change ${index}/${total}`].filter(Boolean).join(' · '), 'open', 'Show the change below its lines'),
             ];
         });
         return [...proposed, ...this.published(document)];

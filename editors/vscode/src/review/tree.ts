@@ -3,7 +3,7 @@
 import * as vscode from 'vscode';
 import type { Hub } from '../hub.ts';
 import type { HunkInfo } from '../protocol.ts';
-import { changesInFiles } from '../store/words.ts';
+import { changesInFiles, madeBy, plain } from '../store/words.ts';
 import { summary } from './lens.ts';
 
 export interface FileRow {
@@ -67,7 +67,7 @@ export class ChangesTree implements vscode.TreeDataProvider<Row>, vscode.Disposa
         item.resourceUri = vscode.Uri.parse(uri, true);
         item.iconPath = isOne ? new vscode.ThemeIcon(ICONS[first.kind]) : vscode.ThemeIcon.File;
         item.contextValue = 'file';
-        item.description = isOne ? summary(first) : `${hunks.length} changes`;
+        item.description = isOne ? facts(first) : `${hunks.length} changes`;
         if (first) item.command = { title: 'Show', command: 'ropewalk.ui.open', arguments: [first.id] };
         item.accessibilityInformation = { label: `${first?.file}, ${item.description}` };
         return item;
@@ -75,7 +75,7 @@ export class ChangesTree implements vscode.TreeDataProvider<Row>, vscode.Disposa
 
     private changeItem(hunk: HunkInfo): vscode.TreeItem {
         const item = new vscode.TreeItem(`Line ${hunk.line + 1}`);
-        item.description = `${summary(hunk)}  ${plain((hunk.new ?? '').trim().split('\n')[0] ?? '').slice(0, 80)}`;
+        item.description = `${facts(hunk)}  ${plain((hunk.new ?? '').trim().split('\n')[0] ?? '').slice(0, 80)}`;
         item.iconPath = new vscode.ThemeIcon(ICONS[hunk.kind]);
         item.contextValue = 'change';
         item.command = { title: 'Show', command: 'ropewalk.ui.open', arguments: [hunk.id] };
@@ -91,7 +91,7 @@ export class ChangesTree implements vscode.TreeDataProvider<Row>, vscode.Disposa
     }
 }
 
-/** A name on one line, without what could drive or reorder a row. */
-function plain(name: string): string {
-    return name.replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, '�');
+/** How much a change is, and whose: `−1 +2 · task #3, alice`. */
+function facts(hunk: HunkInfo): string {
+    return [summary(hunk), plain(madeBy(hunk))].filter(Boolean).join(' · ');
 }

@@ -17,7 +17,7 @@ interface Placed {
 
 export type Item = Placed &
     (
-        | { kind: 'prompt'; text: string; how: 'sent' | 'queued' | 'joined' }
+        | { kind: 'prompt'; text: string; how: 'sent' | 'queued' | 'joined'; to?: string }
         | { kind: 'text' | 'thinking'; message: string; text: string; settled: boolean }
         | CallParts
         | { kind: 'agent'; call: string; agent: string; description: string; running: boolean; steps: number; tokens: number; note: string }

@@ -1,6 +1,6 @@
 // All that the plugin knows of the current session, besides the conversation itself.
 
-import type { HunkInfo, Mode, SessionEvent, TeamMember, Todo } from '../protocol.ts';
+import type { BoardTask, HunkInfo, Mode, SessionEvent, TeamMember, Todo } from '../protocol.ts';
 
 export type Approval = Extract<SessionEvent, { type: 'approval_requested' }>;
 export type TrustQuestion = Extract<SessionEvent, { type: 'trust_requested' }>;
@@ -33,6 +33,8 @@ export interface SessionHead {
     trust: TrustQuestion[];
     /** The members of the session's team. */
     team: TeamMember[];
+    /** The tasks of the team's board, by their numbers. */
+    board: BoardTask[];
     hunks: HunkInfo[];
     /** Changes that reached the text by themselves since the last turn began: mode `auto`. */
     published: Published[];
@@ -54,6 +56,7 @@ export function emptyHead(): SessionHead {
         approvals: [],
         trust: [],
         team: [],
+        board: [],
         hunks: [],
         published: [],
         cost: null,

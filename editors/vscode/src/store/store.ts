@@ -12,18 +12,33 @@ export interface Outcome {
     changes: TranscriptChange[];
     /** Parts of the head that are another now. */
     head: Set<keyof SessionHead>;
+    /** What is another in the conversations of teammates, by their sessions. */
+    teammates: Map<string, Outcome>;
+}
+
+function nothing(): Outcome {
+    return { changes: [], head: new Set(), teammates: new Map() };
 }
 
 export class Store {
     head: SessionHead = emptyHead();
     readonly transcript = new Transcript();
+    /** The conversations of teammates, by their sessions. */
+    readonly teammates = new Map<string, Store>();
+    /** The name of the teammate whose conversation this is; undefined for the user's own. */
+    readonly member: string | undefined;
+    /** True if all that was said is known here, from the first turn on. */
+    isWhole = false;
+    private isNew = true;
     private readonly writer: TurnWriter;
     private readonly now: () => number;
-    private outcome: Outcome = { changes: [], head: new Set() };
+    private outcome: Outcome = nothing();
 
-    /** `now` gives milliseconds since 1970. */
-    constructor(now: () => number = Date.now) {
+    /** `now` gives milliseconds since 1970; `teammate` is the one whose conversation it is to be. */
+    constructor(now: () => number = Date.now, teammate?: { session: string; name: string }) {
         this.now = now;
+        this.member = teammate?.name;
+        if (teammate) this.head.session = teammate.session;
         this.writer = new TurnWriter({
             change: (change) => this.change(change),
             item: (id) => this.transcript.items.get(id),
@@ -31,12 +46,13 @@ export class Store {
             head: () => this.head,
             set: (part) => this.set(part),
             now: () => this.now(),
+            member: this.member,
         });
     }
 
     /** Takes one event; what has changed by it. */
     apply(event: SessionEvent): Outcome {
-        this.outcome = { changes: [], head: new Set() };
+        this.outcome = nothing();
         if (event.member) {
             this.ofTeammate(event);
             return this.outcome;
@@ -46,46 +62,65 @@ export class Store {
             return this.outcome;
         }
         this.ofSession(event) || this.ofReview(event) || this.writer.apply(event) || this.ofSettings(event);
+        this.isNew = false;
         return this.outcome;
     }
 
     /** The server has died: what waited for it waits no more. The conversation stays. */
     forget(): Outcome {
-        this.outcome = { changes: [], head: new Set() };
+        this.outcome = nothing();
         const { session, title, mode, model, running } = this.head;
         if (running) this.writer.cut(running.turn);
         this.writer.forget();
         this.set({ ...emptyHead(), session, title, mode, model });
+        this.forgetTeammates();
         return this.outcome;
+    }
+
+    /** The conversation of a teammate, begun where nothing of it is known yet. */
+    teammate(session: string, name: string): Store {
+        const known = this.teammates.get(session);
+        if (known) return known;
+        const begun = new Store(this.now, { session, name });
+        this.teammates.set(session, begun);
+        return begun;
+    }
+
+    /** The first turn of which something is known; undefined where nothing is. */
+    get firstTurn(): number | undefined {
+        for (const { turn, kind } of this.transcript.items.values()) if (turn > 0 && kind !== 'compacted') return turn;
+        return undefined;
     }
 
     /** A waiting prompt was taken back. */
     unqueued(turn: number): Outcome {
-        this.outcome = { changes: [], head: new Set() };
+        this.outcome = nothing();
         this.set({ waiting: this.head.waiting.filter((one) => one.turn !== turn) });
         return this.outcome;
     }
 
     /** A question of trust was answered. */
     trusted(root: string): Outcome {
-        this.outcome = { changes: [], head: new Set() };
+        this.outcome = nothing();
         this.set({ trust: this.head.trust.filter((one) => one.root !== root) });
         return this.outcome;
     }
 
-    /** Finished turns from the server's history, in front of what is shown. */
+    /** Finished turns from the server's history, in front of what is shown. One that was heard of since is not told twice. */
     restore(turns: readonly HistoryTurn[]): Outcome {
-        this.outcome = { changes: [], head: new Set() };
+        this.outcome = nothing();
         const later = [...this.transcript.items.values()];
+        const first = this.firstTurn ?? Infinity;
         this.change({ op: 'clear' });
         const writer = this.writer.apart();
-        for (const { turn, prompt, stopReason, events } of turns) {
+        for (const { turn, prompt, stopReason, events } of turns.filter(({ turn }) => turn < first)) {
             const has = (type: SessionEvent['type']) => events.some((event) => event.type === type);
             if (!has('turn_started')) writer.apply({ type: 'turn_started', turn, prompt });
             for (const event of events) writer.apply(event) || noticed(event, (change) => this.change(change), turn);
             if (!has('turn_ended')) writer.apply({ type: 'turn_ended', turn, stopReason, message: null });
         }
         for (const item of later) this.change({ op: 'put', item });
+        this.isWhole = true;
         return this.outcome;
     }
 
@@ -99,11 +134,18 @@ export class Store {
         for (const name of Object.keys(part)) this.outcome.head.add(name as keyof SessionHead);
     }
 
-    /** What a teammate asks waits beside the session's own questions. Nothing else of it is shown. */
-    private ofTeammate(event: SessionEvent): void {
+    /** The server has died: the turns of teammates end as the user's own does. */
+    private forgetTeammates(): void {
+        for (const [session, own] of this.teammates) this.outcome.teammates.set(session, own.forget());
+    }
+
+    /** Takes an event into the teammate's own conversation. What it asks waits beside the session's own questions. */
+    private ofTeammate({ member, ...event }: SessionEvent): void {
+        if (!member || !event.session) return;
+        this.outcome.teammates.set(event.session, this.teammate(event.session, member).apply(event));
         const { approvals } = this.head;
         const keep = (kept: typeof approvals) => kept.length < approvals.length && this.set({ approvals: kept });
-        if (event.type === 'approval_requested') this.set({ approvals: [...approvals, event] });
+        if (event.type === 'approval_requested') this.set({ approvals: [...approvals, { ...event, member }] });
         else if (event.type === 'approval_resolved') keep(approvals.filter(({ approval }) => approval !== event.approval));
         else if (event.type === 'turn_ended' && !event.thread) {
             keep(approvals.filter(({ member, session }) => !member || session !== event.session));
@@ -117,6 +159,9 @@ export class Store {
                 return true;
             case 'team':
                 this.set({ team: event.members });
+                return true;
+            case 'board_task':
+                this.board(event);
                 return true;
             case 'session_renamed':
                 this.set({ title: event.title });
@@ -132,13 +177,25 @@ export class Store {
         }
     }
 
+    private board({ number, subject, status, owner, blockedBy, attempt }: Extract<SessionEvent, { type: 'board_task' }>): void {
+        const others = this.head.board.filter((one) => one.number !== number);
+        const task = { number, subject, status, owner, blockedBy, attempt };
+        this.set({ board: [...others, task].sort((one, other) => one.number - other.number) });
+    }
+
     private begin(event: Extract<SessionEvent, { type: 'session_started' }>): void {
         const before = this.head;
         const session = event.session ?? null;
-        if (before.session !== session) this.change({ op: 'clear' });
-        // The same one goes on after its server has died: its turn does not.
-        else if (before.running) this.writer.cut(before.running.turn);
+        if (before.session !== session || this.isNew) this.isWhole = event.turns === 0;
+        if (before.session !== session) {
+            this.change({ op: 'clear' });
+            this.teammates.clear();
+        } else if (before.running) {
+            // The same one goes on after its server has died: its turn does not.
+            this.writer.cut(before.running.turn);
+        }
         this.writer.forget();
+        this.forgetTeammates();
         const { title, mode, model, context } = event;
         const size = context ?? null;
         this.set({

@@ -14,6 +14,8 @@ export interface StoreAccess {
     head(): SessionHead;
     set(part: Partial<SessionHead>): void;
     now(): number;
+    /** The teammate whose conversation it is; undefined for the user's own. */
+    member: string | undefined;
 }
 
 type Event<T extends SessionEvent['type']> = Extract<SessionEvent, { type: T }>;
@@ -113,7 +115,7 @@ export class TurnWriter {
                 return true;
             case 'steered': {
                 const item = { id: freshId('steer'), turn: event.turn, kind: 'prompt', text: event.text, how: 'joined' } as const;
-                this.put({ ...item, ...threadOf(event) });
+                this.put({ ...item, ...threadOf(event), ...this.to() });
                 return true;
             }
             default:
@@ -144,7 +146,7 @@ export class TurnWriter {
             waiting: waiting.filter(({ turn }) => turn !== event.turn),
             published: [],
         });
-        this.put({ id: `prompt-${event.turn}`, turn: event.turn, kind: 'prompt', text: event.prompt, how: 'sent' });
+        this.put({ id: `prompt-${event.turn}`, turn: event.turn, kind: 'prompt', text: event.prompt, how: 'sent', ...this.to() });
     }
 
     private end(event: Event<'turn_ended'>): void {
@@ -168,6 +170,8 @@ export class TurnWriter {
 
     /** Changes are in the files: the end of their turn, which may have come before, offers to take them back. */
     private publish(event: Event<'published'>): void {
+        // Changes of a teammate are reviewed and undone in the user's own conversation.
+        if (this.store.member) return;
         this.published.add(event.turn);
         this.store.set({ published: [...this.store.head().published, ...event.changes] });
         const end = this.store.item(`end-${event.turn}`);
@@ -251,6 +255,11 @@ export class TurnWriter {
         const tokens = usage ? usage.input + usage.cacheRead + usage.cacheWrite + usage.output : 0;
         if (!running) this.settle(event.thread);
         this.put({ id, turn: event.turn, kind: 'agent', call: event.call, agent, description, running, steps: steps ?? 0, tokens, note: notes.join('\n') });
+    }
+
+    /** The teammate that words are for. */
+    private to(): { to?: string } {
+        return this.store.member ? { to: this.store.member } : {};
     }
 
     private put(item: Item): void {

@@ -1,6 +1,6 @@
 // Sentences that people read about turns, tokens and changes. Pure, so that tests can read them too.
 
-import type { HunkInfo, StopReason, TeamMember } from '../protocol.ts';
+import type { BoardTask, HunkInfo, StopReason, TeamMember } from '../protocol.ts';
 
 /** A number of things: `1 change`, `3 changes`. */
 export function count(number: number, thing: string): string {
@@ -61,11 +61,53 @@ export function asker({ member }: { member?: string | null }): string {
     return member || 'Ropewalk';
 }
 
-/** Who of the team does what, on one line; empty where nobody works. */
-export function team(members: readonly TeamMember[]): string {
-    const working = members.filter(({ state }) => state === 'working');
-    const words = working.map(({ name, task }) => (task === null ? name : `${name} #${task}`));
-    return words.length > 0 ? `Team: ${words.join(', ')}` : '';
+/** The name of the member that the user's own conversation is. */
+export const LEAD = 'lead';
+
+/** True if a member can be spoken to and ended: it lives in this server, and is not the user's own conversation. */
+export function isTeammate({ name, session, state }: Pick<TeamMember, 'name' | 'session' | 'state'>): boolean {
+    return name !== LEAD && Boolean(session) && state !== 'shutdown';
+}
+
+/** What a member does, in a few words: `#2 Write the parser`, `waits for work`. */
+export function does({ name, state, task }: Pick<TeamMember, 'name' | 'state' | 'task'>, board: readonly BoardTask[]): string {
+    const subject = board.find(({ number }) => number === task)?.subject;
+    if (state === 'shutdown') return 'has ended';
+    if (state === 'gone') return 'is gone';
+    if (subject) return `#${task} ${plain(subject)}`;
+    if (state === 'idle') return name === LEAD ? 'waits for you' : 'waits for work';
+    return 'works';
+}
+
+/** What a task waits for or who has it: `alice`, `waits for #1 and #2`. */
+export function taskState({ status, owner, blockedBy }: BoardTask): string {
+    const by = owner ? plain(owner) : '';
+    switch (status) {
+        case 'in_progress':
+            return by;
+        case 'completed':
+            return by ? `done by ${by}` : 'done';
+        case 'pending':
+            return blockedBy.length > 0 ? `waits for ${blockedBy.map((number) => `#${number}`).join(' and ')}` : 'open';
+        default:
+            return [status, by].filter(Boolean).join(' · ');
+    }
+}
+
+/** True if nobody will work on a task any more. */
+export function isOver({ status }: Pick<BoardTask, 'status'>): boolean {
+    return status === 'completed' || status === 'cancelled';
+}
+
+/** The tasks as they are read: the one under way first, those that are over last. */
+export function inOrder(board: readonly BoardTask[]): BoardTask[] {
+    const order = { in_progress: 0, failed: 1, pending: 2, completed: 3, cancelled: 4 };
+    return [...board].sort((one, other) => order[one.status] - order[other.status] || one.number - other.number);
+}
+
+/** Words on one line, without what could drive or reorder a row. */
+export function plain(words: string): string {
+    return words.replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, '�');
 }
 
 /** Whose work a change is: `task #3, alice`; empty for the session's own. */

@@ -1,9 +1,9 @@
 // The webview's door to the host.
 
-import type { FromWebview } from '../chat/messages.ts';
+import type { FromWebview, Posted } from '../chat/messages.ts';
 
 interface Api {
-    postMessage(message: FromWebview): void;
+    postMessage(message: Posted): void;
     getState(): unknown;
     setState(state: unknown): void;
 }
@@ -11,8 +11,15 @@ declare function acquireVsCodeApi(): Api;
 
 const api = acquireVsCodeApi();
 
+let shown: string | null = null;
+
+/** Says which conversation is on the screen: messages go with it, so that no words reach another. */
+export function setShown(session: string | null): void {
+    shown = session;
+}
+
 export function post(message: FromWebview): void {
-    api.postMessage(message);
+    api.postMessage({ ...message, of: shown });
 }
 
 /** The draft outlives the webview, beside the host's own copy. */

@@ -13,9 +13,16 @@ export interface Completed {
     items: Completion[];
 }
 
+/** Words that the host puts where the user types. */
+export interface Draft {
+    text: string;
+    /** True if they are of another conversation than the one before, whose words they replace. */
+    isOfOther: boolean;
+}
+
 interface Props {
     head: ChatHead;
-    draft: string | undefined;
+    draft: Draft | undefined;
     earlier: string[];
     completed: Completed | undefined;
     focus: number;
@@ -36,7 +43,13 @@ export function Composer({ head, draft, earlier, completed, focus }: Props) {
         keepDraft(now);
     };
     useEffect(() => {
-        if (draft !== undefined && (draft || !text)) setText(draft);
+        if (draft?.isOfOther) {
+            put(draft.text);
+            setAsked(0);
+            setRecalled(-1);
+        } else if (draft?.text) {
+            setText(draft.text);
+        }
     }, [draft]);
     useEffect(() => {
         if (focus > 0) box.current?.focus();
@@ -67,7 +80,7 @@ export function Composer({ head, draft, earlier, completed, focus }: Props) {
         requestAnimationFrame(() => box.current?.setSelectionRange(before.length, before.length));
     };
     const send = (queue: boolean) => {
-        if (!text.trim()) return;
+        if (!text.trim() || !canSpeak(head)) return;
         post({ type: 'send', text: text.trim(), queue });
         put('');
         setAsked(0);
@@ -100,14 +113,25 @@ export function Composer({ head, draft, earlier, completed, focus }: Props) {
     return (
         <div class="composer">
             {list && list.items.length > 0 && <Choices list={list} at={at} choose={choose} />}
-            <label class="sr" for="message">Message</label>
-            <textarea id="message" ref={box} rows={1} value={text} placeholder={head.running ? 'Joins this turn · Alt+Enter: after it' : 'Message · @ file · / command'}
+            <label class="sr" for="message">{head.teammate ? `Message to ${head.teammate.name}` : 'Message'}</label>
+            <textarea id="message" ref={box} rows={1} value={text} placeholder={invitation(head)} readOnly={!canSpeak(head)}
                 aria-autocomplete="list" {...(list?.items.length ? { 'aria-controls': 'choices', 'aria-activedescendant': `choice-${at}` } : {})}
                 onInput={(event) => { setRecalled(-1); put(event.currentTarget.value); complete(event.currentTarget.value); }}
                 onKeyDown={pressed} />
-            <Foot head={head} canSend={text.trim() !== ''} send={() => send(false)} />
+            <Foot head={head} canSend={text.trim() !== '' && canSpeak(head)} send={() => send(false)} />
         </div>
     );
+}
+
+function canSpeak({ teammate }: ChatHead): boolean {
+    return teammate?.isHere ?? true;
+}
+
+/** What is said where nothing is typed yet. */
+function invitation({ teammate, running }: ChatHead): string {
+    if (teammate && !teammate.isHere) return `${teammate.name} takes no messages any more`;
+    if (running) return teammate ? `Joins ${teammate.name}’s turn · Alt+Enter: after it` : 'Joins this turn · Alt+Enter: after it';
+    return teammate ? `Message to ${teammate.name} · @ file` : 'Message · @ file · / command';
 }
 
 function Choices({ list, at, choose }: { list: Completed; at: number; choose(item: Completed['items'][number]): void }) {
@@ -130,8 +154,12 @@ function Foot({ head, canSend, send }: { head: ChatHead; canSend: boolean; send(
     const model = head.model?.split('/').slice(1).join('/') || head.model || 'no model';
     return (
         <div class="foot">
-            <button type="button" class="pick" title="Choose mode" onClick={() => post({ type: 'command', command: 'mode' })}>{head.mode ?? 'mode'} <Icon name="chevron-down" /></button>
-            <button type="button" class="pick model" title={`Choose model (${head.model ?? 'none'})`} onClick={() => post({ type: 'command', command: 'model' })}><span>{model}</span> <Icon name="chevron-down" /></button>
+            {!head.teammate && (
+                <>
+                    <button type="button" class="pick" title="Choose mode" onClick={() => post({ type: 'command', command: 'mode' })}>{head.mode ?? 'mode'} <Icon name="chevron-down" /></button>
+                    <button type="button" class="pick model" title={`Choose model (${head.model ?? 'none'})`} onClick={() => post({ type: 'command', command: 'model' })}><span>{model}</span> <Icon name="chevron-down" /></button>
+                </>
+            )}
             <span class="facts dim">
                 {money(head.cost)} {full && <span title="How much of what the model takes is used"><span class="sr">context </span>{full}</span>}
             </span>

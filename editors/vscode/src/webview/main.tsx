@@ -6,10 +6,11 @@ import { render } from 'preact';
 import { useEffect, useReducer, useRef } from 'preact/hooks';
 import type { ChatHead, ToWebview } from '../chat/messages.ts';
 import { type Item, Transcript, type TranscriptChange } from '../store/items.ts';
-import { post } from './api.ts';
+import { post, setShown } from './api.ts';
 import { Approvals } from './approval.tsx';
-import { Composer, type Completed } from './composer.tsx';
-import { Plan, Team, Waiting } from './plan.tsx';
+import { Composer, type Completed, type Draft } from './composer.tsx';
+import { Plan, Waiting } from './plan.tsx';
+import { Team, Whose } from './team.tsx';
 import { TranscriptView } from './transcript.tsx';
 
 /** How many items the webview holds: the host has the rest. */
@@ -17,7 +18,7 @@ const HELD = 400;
 
 const EMPTY: ChatHead = {
     title: '', mode: null, model: null, running: null, waiting: [], todos: [], cost: null, context: null,
-    approvals: [], trust: [], team: [], changed: [], problem: null, isStarting: true, offer: null,
+    approvals: [], trust: [], team: [], teammate: null, changed: [], problem: null, isStarting: true, offer: null,
 };
 
 const root = document.getElementById('root');
@@ -26,7 +27,7 @@ class Page {
     transcript = new Transcript();
     head: ChatHead = EMPTY;
     hasEarlier = false;
-    draft: string | undefined;
+    draft: Draft | undefined;
     earlier: string[] = [];
     completed: Completed | undefined;
     focus = 0;
@@ -39,8 +40,7 @@ class Page {
                 root?.setAttribute('data-ready', '');
                 this.fill(message.items);
                 this.hasEarlier = message.hasEarlier;
-                this.head = message.head;
-                this.draft = message.draft;
+                this.turnTo(message.head, message.draft);
                 this.earlier = message.earlier;
                 return;
             case 'earlier':
@@ -56,7 +56,7 @@ class Page {
                 this.completed = message;
                 return;
             case 'draft':
-                this.draft = message.text;
+                this.draft = { text: message.text, isOfOther: false };
                 return;
             case 'sent':
                 this.earlier = message.earlier;
@@ -64,6 +64,15 @@ class Page {
             case 'focus':
                 this.focus += 1;
         }
+    }
+
+    /** Takes the head of the conversation that is shown from now on, which may be another one. */
+    private turnTo(head: ChatHead, draft: string): void {
+        const isOfOther = shownIn(this.head) !== shownIn(head);
+        if (isOfOther) this.announced = '';
+        this.head = head;
+        this.draft = { text: draft, isOfOther };
+        setShown(shownIn(head));
     }
 
     private fill(items: readonly Item[]): void {
@@ -88,6 +97,11 @@ class Page {
     }
 }
 
+/** The session of the teammate whose conversation is shown; null for the user's own. */
+function shownIn({ teammate }: ChatHead): string | null {
+    return teammate?.session ?? null;
+}
+
 const page = new Page();
 
 function App() {
@@ -108,11 +122,12 @@ function App() {
     const { head } = page;
     return (
         <>
-            <h1 class="sr">{head.title || 'Chat with Ropewalk'}</h1>
-            <TranscriptView items={[...page.transcript.items.values()]} hasEarlier={page.hasEarlier} head={head} />
+            <h1 class="sr">{head.teammate ? `Conversation of ${head.teammate.name}` : head.title || 'Chat with Ropewalk'}</h1>
+            <Whose teammate={head.teammate} />
+            <TranscriptView key={shownIn(head) ?? ''} items={[...page.transcript.items.values()]} hasEarlier={page.hasEarlier} head={head} />
             <div class="sr" aria-live="polite" role="status">{page.announced}</div>
             <Plan todos={head.todos} />
-            <Team members={head.team} />
+            <Team team={head.team} />
             <Approvals approvals={head.approvals} trust={head.trust} />
             <Waiting head={head} />
             <Composer head={head} draft={page.draft} earlier={page.earlier} completed={page.completed} focus={page.focus} />

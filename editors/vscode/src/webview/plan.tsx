@@ -1,8 +1,8 @@
 // The plan, what waits in line, and the changes that wait for review: small lists pinned between transcript and composer.
 
 import type { ChatHead } from '../chat/messages.ts';
-import type { TeamMember, Todo } from '../protocol.ts';
-import { changesInFiles, team } from '../store/words.ts';
+import type { Todo } from '../protocol.ts';
+import { changesInFiles } from '../store/words.ts';
 import { post } from './api.ts';
 import { Icon } from './icon.tsx';
 
@@ -30,12 +30,6 @@ export function Plan({ todos }: { todos: Todo[] }) {
             </ul>
         </details>
     );
-}
-
-/** One line of the team: who works on what. */
-export function Team({ members }: { members: TeamMember[] }) {
-    const words = team(members);
-    return words ? <p class="team dim" role="status">{words}</p> : null;
 }
 
 export function Waiting({ head }: { head: ChatHead }) {

@@ -101,6 +101,7 @@ function Welcome({ head }: { head: ChatHead }) {
         );
     }
     if (head.isStarting) return <p class="welcome dim">Starting…</p>;
+    if (head.teammate) return <p class="welcome dim">Nothing was said here yet.</p>;
     return (
         <div class="welcome">
             <p>Say what should be done. Changes wait for your review; nothing reaches your files before you accept it.</p>
@@ -119,12 +120,7 @@ function Welcome({ head }: { head: ChatHead }) {
 const ItemView = memo(({ item, inside }: { item: Item; inside?: Item[] | undefined }) => {
     switch (item.kind) {
         case 'prompt':
-            return (
-                <div class="prompt">
-                    <span class="who">{item.how === 'joined' ? 'You, meanwhile' : 'You'}</span>
-                    <p>{item.text}</p>
-                </div>
-            );
+            return <Words item={item} />;
         case 'text':
             return <Markdown text={item.text} isSettled={item.settled} />;
         case 'thinking':
@@ -149,6 +145,20 @@ const ItemView = memo(({ item, inside }: { item: Item; inside?: Item[] | undefin
 function same(before: readonly Item[] | undefined, now: readonly Item[] | undefined): boolean {
     if (!before || !now) return before === now;
     return before.length === now.length && before.every((item, at) => item === now[at]);
+}
+
+/** Words that a turn began with, or that joined it. */
+function Words({ item }: { item: Extract<Item, { kind: 'prompt' }> }) {
+    // Teammates are also spoken to by the lead and by the board, so it is told to whom alone.
+    const who = item.to ? `To ${item.to}` : 'You';
+    // Marks that the board puts around its words are for the model.
+    const text = item.to ? item.text.replace(/<\/?auto-claimed>/g, '').trim() : item.text;
+    return (
+        <div class="prompt">
+            <span class="who">{item.how === 'joined' ? `${who}, meanwhile` : who}</span>
+            <p>{text}</p>
+        </div>
+    );
 }
 
 function Thoughts({ text, isSettled }: { text: string; isSettled: boolean }) {
