@@ -12,7 +12,7 @@ pub(crate) struct LeadTurns {
     pub(crate) wakes: u32,
     /// Messages for which it was woken.
     pub(crate) woken_by: BTreeSet<i64>,
-    /// Whether one runs, as the board has it; None before it was told.
+    /// Answer that the board has to whether one runs; None before it was told.
     pub(crate) told: Option<bool>,
     /// True once it was told that all tasks have ended.
     pub(crate) knows_end: bool,
