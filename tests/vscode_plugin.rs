@@ -217,13 +217,24 @@ fn configure_without_key(agent: &Agent, address: &str) {
     ));
 }
 
+/// A reply to the teammate of this name.
+fn of(name: &str, reply: ScriptedReply) -> ScriptedReply {
+    reply.when(format!("You are '{name}'")).conversation(name.to_owned())
+}
+
+/// A user's agent whose sessions may have a team.
+fn leading(replies: Vec<ScriptedReply>) -> Agent {
+    let agent = Agent::new("review", replies);
+    agent.reconfigure(|before| {
+        format!("team.enabled = true\nallow = [\"spawn_teammate(*)\"]\n{before}parallel = 4\n")
+    });
+    agent
+}
+
 /// A team at work: alice on the first task and then, stopped once, on the third; bob on the second until he is ended.
 fn team() -> Vec<ScriptedReply> {
     let task = |subject: &str, role: &str| json!({ "subject": subject, "role": role });
     let spawn = |name: &str, role: &str| json!({ "name": name, "role": role, "prompt": "Find work on the board." });
-    let of = |name: &str, reply: ScriptedReply| {
-        reply.when(format!("You are '{name}'")).conversation(name.to_owned())
-    };
     let done = |number: u64| {
         let input = json!({ "task_id": number, "status": "completed", "note": "It is written." });
         ScriptedReply::new().call("task_update", input)
@@ -257,12 +268,33 @@ fn team() -> Vec<ScriptedReply> {
 fn a_team_is_seen_at_work_each_is_read_spoken_to_stopped_and_ended_and_changes_say_whose_they_are()
 {
     let workspace = tempfile::tempdir().unwrap();
-    let agent = Agent::new("review", team());
-    agent.reconfigure(|before| {
-        format!("team.enabled = true\nallow = [\"spawn_teammate(*)\"]\n{before}parallel = 4\n")
-    });
+    let agent = leading(team());
     let options = ["--server", &recorded(&agent), "--dialogs"];
     run_plugin_with("team", workspace.path(), &agent, &options);
+    agent.model.finish().unwrap();
+}
+
+#[test]
+#[ignore = "needs VS Code; run tests/run"]
+fn a_teammates_conversation_is_whole_after_the_window_was_reloaded_and_what_it_asks_is_seen_everywhere()
+ {
+    let task = json!({ "subject": "A docstring", "role": "writer" });
+    let spawn = json!({ "name": "alice", "role": "writer", "prompt": "Find work on the board." });
+    let done = json!({ "task_id": 1, "status": "completed", "note": "It was there." });
+    let workspace = tempfile::tempdir().unwrap();
+    let agent = leading(vec![
+        ScriptedReply::new().call("task_create", task).call("spawn_teammate", spawn),
+        say("She is at it."),
+        say("All is done.").expect_text("1 completed"),
+        of("alice", say("I look for a task.")),
+        of("alice", say("Never said.").expect_text("Task #1").gate(ReplyPlace::Answer, "alice")),
+        of(
+            "alice",
+            bash("touch asked").expect_text("still yours").gate(ReplyPlace::Answer, "again"),
+        ),
+        of("alice", ScriptedReply::new().call("task_update", done)),
+    ]);
+    run_plugin("team_again", workspace.path(), &agent);
     agent.model.finish().unwrap();
 }
 

@@ -91,7 +91,7 @@ function ofConversation({ hub, ask, chat, pickers }: Parts): Commands {
         answer: () => pickers.answer(),
         undoTurn: (turn?: number) => pickers.undoTurn(typeof turn === 'number' ? turn : undefined),
         compact: () => hub.run('compact', {}),
-        export: () => hub.run('export', {}),
+        export: () => hub.run('export', hub.current.member ? { member: hub.current.member } : {}),
         rewind: async () => {
             const answer = await hub.run<RewoundTurn>('rewind', {});
             if (answer) chat.offer(answer.prompt);

@@ -58,6 +58,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<{ hub:
             if (event.affectsConfiguration('ropewalk.server.path')) void own.restart();
             else if (event.affectsConfiguration('ropewalk')) own.client.configure();
         }),
+        own.onShown(() => void vscode.commands.executeCommand('setContext', 'ropewalk.showsTeammate', own.shown !== null)),
         own.onHead((parts) => {
             if (parts.has('running')) void vscode.commands.executeCommand('setContext', 'ropewalk.isRunning', own.store.head.running !== null);
             if (parts.has('approvals')) void vscode.commands.executeCommand('setContext', 'ropewalk.asks', own.store.head.approvals.length > 0);

@@ -213,6 +213,16 @@ test('the earlier turns of a teammate whose beginning was not seen are put in fr
     assert.deepEqual([known.isWhole, known.firstTurn], [false, undefined]);
 });
 
+test('a teammate whose turn began unheard runs by what it says, and only until its end', () => {
+    const store = running();
+    const own = store.teammate('of alice', 'alice');
+    store.apply(of('alice', 'of alice', { type: 'text_delta', turn: 4, message: 'm', text: 'amid' }));
+    assert.deepEqual(own.head.running, { turn: 4, began: 1000, doing: 'writing' });
+    store.apply(of('alice', 'of alice', { type: 'turn_ended', turn: 4, stopReason: 'end_turn', message: null }));
+    own.restore([{ turn: 3, at: 0, prompt: 'x', stopReason: 'end_turn', usage: {} as never, events: [event({ type: 'text_delta', turn: 3, message: 'h', text: 'old' })] }]);
+    assert.equal(own.head.running, null);
+});
+
 test('a server that dies ends the turns of teammates too', () => {
     const store = running();
     store.apply(of('alice', 'of alice', { type: 'turn_started', turn: 1, prompt: 'write' }));

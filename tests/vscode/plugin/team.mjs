@@ -111,7 +111,7 @@ async function review(desk, chat) {
 }
 
 /** A row of the team's view or of the list of changes. */
-function row(desk, name) {
+export function row(desk, name) {
     return desk.page.locator('.pane .monaco-list-row', { has: desk.page.locator('.monaco-icon-label .label-name', { hasText: new RegExp(`^${escaped(name)}$`) }) });
 }
 
@@ -119,7 +119,7 @@ function escaped(words) {
     return words.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 }
 
-async function say(desk, chat, words) {
+export async function say(desk, chat, words) {
     await chat.locator('#message').focus();
     await desk.page.keyboard.type(words);
     await desk.page.keyboard.press('Enter');

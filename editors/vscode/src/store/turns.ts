@@ -102,7 +102,7 @@ export class TurnWriter {
         switch (event.type) {
             case 'step_started':
                 this.settle(event.thread);
-                if (!event.thread) this.doing('thinking');
+                if (!event.thread) this.doing('thinking', event.turn);
                 return true;
             case 'text_delta':
                 this.delta(event, 'text');
@@ -186,9 +186,12 @@ export class TurnWriter {
         this.store.set(part);
     }
 
-    private doing(doing: string): void {
+    /** Says what is being done; `turn` is the one that surely runs by that. */
+    private doing(doing: string, turn?: number): void {
         const { running } = this.store.head();
         if (running && running.doing !== doing) this.store.set({ running: { ...running, doing } });
+        // The beginning of a teammate's turn was not told if another session was the current one then.
+        if (!running && turn && this.store.member) this.store.set({ running: { turn, began: this.store.now(), doing } });
     }
 
     private delta(event: Event<'text_delta'> | Event<'thinking_delta'>, kind: 'text' | 'thinking'): void {
@@ -201,7 +204,7 @@ export class TurnWriter {
         const id = freshId(kind);
         this.open.set(key, id);
         this.put({ id, turn: event.turn, kind, message: event.message, text: event.text, settled: false, ...threadOf(event) });
-        if (!event.thread) this.doing(kind === 'text' ? 'writing' : 'thinking');
+        if (!event.thread) this.doing(kind === 'text' ? 'writing' : 'thinking', event.turn);
     }
 
     /** What a step has said so far is void: the model is asked for it again. */
@@ -219,7 +222,7 @@ export class TurnWriter {
 
     private call(event: Event<'tool_call'>): void {
         this.settle(event.thread);
-        if (!event.thread) this.doing(event.tool);
+        if (!event.thread) this.doing(event.tool, event.turn);
         this.put({
             id: callId(event),
             turn: event.turn,
