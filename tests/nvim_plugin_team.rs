@@ -12,8 +12,7 @@ use support::agent::Agent;
 use support::plugin::Bench;
 use support::stage::{edit, say};
 
-const GREET: &str =
-    "def greet(name):\n    print(\"hello\", name)\n\n\ndef leave(name):\n    print(\"bye\", name)\n";
+const GREET: &str = "def greet(name):\n    print(\"hello\", name)\n\n\ndef leave(name):\n    print(\"bye\", name)\n";
 
 /// A reply to the teammate of this name.
 fn of(name: &str, reply: ScriptedReply) -> ScriptedReply {
@@ -37,10 +36,16 @@ fn replies() -> Vec<ScriptedReply> {
         say("They find their work on the board."),
         of("alice", say("I look for a task.")),
         of("alice", docstring.expect_text("Task #1").gate(ReplyPlace::Answer, "alice")),
-        of("alice", ScriptedReply::new().call("task_update", done).expect_text("Be brief, please.")),
+        of(
+            "alice",
+            ScriptedReply::new().call("task_update", done).expect_text("Be brief, please."),
+        ),
         of("bob", say("I look for a task.")),
         of("bob", say("Never said.").expect_text("Task #2").gate(ReplyPlace::Answer, "bob")),
-        of("bob", say("Never said.").expect_text("Go on now.").gate(ReplyPlace::Answer, "bob again")),
+        of(
+            "bob",
+            say("Never said.").expect_text("Go on now.").gate(ReplyPlace::Answer, "bob again"),
+        ),
     ]
 }
 
@@ -147,7 +152,10 @@ fn a_teammates_conversation_is_whole_after_the_server_was_away() {
             say("She is at it."),
             say("All is done.").expect_text("1 completed"),
             of("alice", say("I look for a task.")),
-            of("alice", say("Never said.").expect_text("Task #1").gate(ReplyPlace::Answer, "alice")),
+            of(
+                "alice",
+                say("Never said.").expect_text("Task #1").gate(ReplyPlace::Answer, "alice"),
+            ),
             of("alice", again.call("task_update", done)),
         ],
     );
