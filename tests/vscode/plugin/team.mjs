@@ -43,7 +43,8 @@ async function seen(desk, chat) {
     await desk.page.keyboard.press('Enter');
     await chat.getByText('bob · tester · #2').waitFor();
     await chat.locator('#message:focus').waitFor();
-    await chat.getByRole('button', { name: 'Back' }).click();
+    await desk.command('ropewalk.ui.teammate');
+    await desk.page.locator('.quick-input-list').getByText('You and the lead').click();
     await chat.getByText('They find their work on the board.').first().waitFor();
 }
 
@@ -80,14 +81,16 @@ async function stopped(desk, chat) {
 
 /** A teammate is ended from its row, once the user has said so again. */
 async function ended(desk, chat) {
-    await row(desk, 'bob').click();
+    await row(desk, 'bob').hover();
+    await row(desk, 'bob').getByRole('button', { name: 'Speak to This Teammate' }).click();
     await chat.getByText('bob · tester · #2').waitFor();
+    await chat.locator('#message:focus').waitFor();
     await row(desk, 'bob').hover();
     await row(desk, 'bob').getByRole('button', { name: 'End a Teammate' }).click();
     const dialog = desk.page.locator('.monaco-dialog-box');
     await dialog.getByText('Task #2 goes back to the board').waitFor();
     await desk.picture('team_dialog');
-    await dialog.getByRole('button', { name: 'End It' }).click();
+    await dialog.getByRole('button', { name: 'End bob' }).click();
     await row(desk, 'bob').getByText('tester · has ended').waitFor();
     await chat.getByText('bob · tester · has ended').waitFor();
     await chat.getByPlaceholder('bob takes no messages any more').waitFor();

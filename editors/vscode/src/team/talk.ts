@@ -34,7 +34,7 @@ export class TeamTalk {
         const member = row?.member ?? (await this.choose('End a Teammate', this.hub.store.head.team.filter(isTeammate)));
         if (!member) return;
         const name = plain(member.name);
-        const end = 'End It';
+        const end = `End ${name}`;
         const detail = member.task === null ? '' : `Task #${member.task} goes back to the board, for another to do.`;
         const answer = await vscode.window.showWarningMessage(`End ${name}?`, { modal: true, detail }, end);
         if (answer !== end) return;
