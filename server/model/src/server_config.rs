@@ -28,7 +28,7 @@ pub struct ServerConfig {
     pub retry: Retry,
     /// How long to wait for bytes.
     pub patience: Patience,
-    /// Requests that the server gets at a time, from all that share an [`Http`]: the others wait for their
+    /// Requests that the server gets at a time, from all that share an [`Http`](crate::Http): the others wait for their
     /// turn. None for the usual: one on this machine, any number elsewhere.
     pub parallel: Option<usize>,
     /// Configured limits; the rest is known by the model's name, or is not known.

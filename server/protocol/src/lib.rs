@@ -3,7 +3,7 @@
 //! Plain data: every type serialises and has a JSON schema, from which `editors/protocol.json` and the tables of
 //! EXTENSIONS.md are written. Nothing here does anything, waits, or knows LSP, a model or a file.
 //!
-//! Reading order: [`content`], [`request`], [`reply`], [`event`] with [`hunk`], [`approval`] and [`usage`], [`mode`], [`limits`] and [`mechanisms`], [`todo`], [`check`], [`team`],
+//! Reading order: [`content`], [`request`], [`reply`], [`event`] with [`hunk`], [`approval`] and [`usage`], [`mode`], [`limits`] and [`mechanisms`], [`todo`](mod@todo), [`check`], [`team`],
 //! [`ids`], [`position`], [`command`] and [`plugin`] for editors, [`schema`].
 
 pub mod approval;

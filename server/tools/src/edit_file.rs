@@ -1,6 +1,6 @@
 //! `edit_file`: one text of a file replaced by another.
 //!
-//! Finding and changing is in [`plan`], saying why nothing was found in [`nearest`].
+//! Finding and changing is in `plan`, saying why nothing was found in `nearest`.
 
 mod fold;
 mod nearest;

@@ -1,6 +1,6 @@
 //! `grep`: lines of the view's files that match a pattern.
 //!
-//! Which files there are is [`crate::names`]'s business, searching one text is [`search`]'s.
+//! Which files there are is `names`' business, searching one text is `search`'s.
 
 mod search;
 

@@ -103,7 +103,7 @@ impl Registry {
         self
     }
 
-    /// The same with only those of [`LEAN`], or all where it has none of them: what a model with a small context is
+    /// The same with only those of `LEAN`, or all where it has none of them: what a model with a small context is
     /// told of.
     #[must_use]
     pub fn lean(&self) -> Self {

@@ -22,7 +22,7 @@ use tokio::time::timeout;
 const MOST_ERROR_BYTES: usize = 64 << 10;
 /// How long an error body is waited for.
 const ERROR_BODY: Duration = Duration::from_secs(5);
-/// How long [`look`](Line::look) waits for an answer.
+/// How long `look` waits for an answer.
 const LOOK: Duration = Duration::from_secs(10);
 /// The end of what the library below says of a proxy that refuses a tunnel with 407.
 const PROXY_LOGIN: &str = "proxy authorization required";

@@ -1,6 +1,6 @@
 //! How kept state is written: records, and the spelling of hashes, bytes, paths and changes in them.
 //!
-//! Nothing is judged here but the spelling; whether a record fits what is kept is [`super::fold`]'s business.
+//! Nothing is judged here but the spelling; whether a record fits what is kept is `fold`'s business.
 
 use crate::entry::{FileChange, Mark};
 use crate::ledger::{FileBefore, Published, PublishedFile};
