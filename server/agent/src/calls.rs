@@ -16,7 +16,7 @@ use crate::journal::outputs;
 use crate::journal::record::Record;
 use crate::reads::{SeenText, shown as shown_texts};
 use crate::tools::task::TaskTool;
-use crate::turn::Turn;
+use crate::turn::{FailingCall, Turn};
 pub use call::ModelCall;
 use call::ParsedCall;
 pub(crate) use call::{commands, first_line, read_loosely};
@@ -50,6 +50,14 @@ struct Facts {
     reads: Vec<SeenText>,
 }
 
+/// A call that is over, with its result.
+struct DoneCall {
+    call: ModelCall,
+    output: ToolOutput,
+    /// The texts that the model has seen by it.
+    reads: Vec<SeenText>,
+}
+
 /// A call that can be run, or the result that says why not.
 type Ready = (ModelCall, Result<ParsedCall, ToolOutput>);
 
@@ -79,7 +87,7 @@ impl Turn {
                 None
             };
             let running = batch.into_iter().map(|call| self.run_call(call, view.clone(), count));
-            for (call, output, reads) in futures::future::join_all(running).await {
+            for DoneCall { call, output, reads } in futures::future::join_all(running).await {
                 self.conversation.note_reads(reads);
                 done.push((call, output));
             }
@@ -118,7 +126,7 @@ impl Turn {
         (call, parsed): Ready,
         view: Option<Arc<View>>,
         count: usize,
-    ) -> (ModelCall, ToolOutput, Vec<SeenText>) {
+    ) -> DoneCall {
         let title = parsed.as_ref().map(|(_, call)| plain(&call.subject.title)).unwrap_or_default();
         let input = match &call.input {
             ToolInput::Json(input) => input.clone(),
@@ -172,7 +180,7 @@ impl Turn {
             ran: facts.ran,
         });
         self.subagents.passes(&call.id);
-        (call, output, facts.reads)
+        DoneCall { call, output, reads: facts.reads }
     }
 
     async fn judge_and_execute(
@@ -327,9 +335,11 @@ impl Turn {
         for (call, output) in done {
             let failure = call.failure(output);
             match &failure {
-                None => self.failing = (String::new(), 0),
-                Some(key) if self.failing.0 != *key => self.failing = (key.clone(), 1),
-                Some(_) if before != failure => self.failing.1 += 1,
+                None => self.failing = FailingCall::default(),
+                Some(key) if self.failing.key != *key => {
+                    self.failing = FailingCall { key: key.clone(), steps: 1 };
+                }
+                Some(_) if before != failure => self.failing.steps += 1,
                 Some(_) => {}
             }
             before = failure;

@@ -93,8 +93,13 @@ impl SessionBeginning {
         let started = take(&mut past.background_calls);
         let granted = past.granted.iter().filter_map(|rule| rule.parse().ok()).collect();
         let (saved, snapshot) = (past.kept.clone(), watch::Sender::default());
-        let told = (journal.clone(), events.clone(), settings.clone());
-        let todos = Arc::new(Todos::new(take(&mut past.todos), past.last_turn, told));
+        let todos = Arc::new(Todos::new(
+            take(&mut past.todos),
+            past.last_turn,
+            journal.clone(),
+            events.clone(),
+            settings.clone(),
+        ));
         let (bundles, start) = bundles(&mut past, &journal);
         let conversation = conversation(past, goes_on, &settings, &journal, snapshot.clone());
         let readable = Arc::<ReadableFolders>::default();
