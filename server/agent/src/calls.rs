@@ -23,6 +23,7 @@ pub(crate) use call::{commands, first_line, read_loosely};
 use futures::FutureExt;
 pub(crate) use printed::Printed;
 use printed::PrintedEnd;
+use repeats::CountedCall;
 pub(crate) use repeats::Repeats;
 use ropewalk_model::{Block, ToolInput};
 use ropewalk_protocol::{CommandPlace, Content, Event};
@@ -101,8 +102,11 @@ impl Turn {
         self.is_over |= done.iter().any(|(_, output)| output.ends_turn);
         if !self.is_interrupted() {
             self.note_failures(&done);
-            let counted = done.iter_mut();
-            self.repeats.note(counted.map(|(call, output)| (&*call.name, call.key(), output)));
+            self.repeats.note(done.iter_mut().map(|(call, output)| CountedCall {
+                tool: &call.name,
+                call: call.key(),
+                output,
+            }));
         }
         for ((_, output), words) in
             done.iter_mut().zip(&behind).filter(|(_, words)| !words.is_empty())

@@ -1,6 +1,8 @@
 //! A user who types exactly one place of an edit while it is under way, in an editor that skips the edit and says that it
 //! made it: what they typed stays once, the rest is given up as soon as the editor has told all, and can be accepted again.
 
+#![expect(clippy::unwrap_used, reason = "tests and their helpers may be blunt")]
+
 use futures::FutureExt;
 use futures::future::{BoxFuture, ready};
 use ropewalk_text::{Coordinates, Position, Text};
