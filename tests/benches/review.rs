@@ -33,7 +33,7 @@ use ropewalk_protocol::{self as protocol, Event, Mode, Op, SessionLimits, StopRe
 use ropewalk_text::{ChangeSet, Text};
 use ropewalk_tools::{NoCommands, Registry, Rules};
 use ropewalk_workspace::entry::Maker;
-use ropewalk_workspace::fork::{merge, synced};
+use ropewalk_workspace::fork::{MergeOrigin, merge, synced};
 use ropewalk_workspace::publish::{PublishBounds, publish};
 use ropewalk_workspace::state::{SavedState, StateRecord};
 use ropewalk_workspace::{
@@ -308,7 +308,7 @@ impl<F: FnMut(&Fork, &[DocId])> DerefMut for Watched<'_, F> {
 }
 
 impl<F: FnMut(&Fork, &[DocId])> LockedFork for Watched<'_, F> {
-    fn ahead(&mut self, files: &[DocId]) {
+    fn journal_first(&mut self, files: &[DocId]) {
         (self.1)(&self.0, files);
     }
 }
@@ -355,7 +355,13 @@ fn propose(workspace: &Workspace, fork: &Mutex<Fork>, file: usize, turn: u64) {
     };
     let set = ChangeSet::single(text.len(), 0..0, format!("// turn {turn}\n"));
     let proposals = vec![Proposal { place, change: ProposedChange::Edit(set) }];
-    merge(workspace, fork, &view, (turn, &Maker::Call("call".into())), proposals);
+    merge(
+        workspace,
+        fork,
+        &view,
+        MergeOrigin { turn, maker: &Maker::Call("call".into()) },
+        proposals,
+    );
 }
 
 /// Edits of a session that are accepted one by one: the 2,000th against the 100th, each with those around it.

@@ -16,13 +16,14 @@ use crate::journal::outputs;
 use crate::journal::record::Record;
 use crate::reads::{SeenText, shown as shown_texts};
 use crate::tools::task::TaskTool;
-use crate::turn::Turn;
+use crate::turn::{FailingCall, Turn};
 pub use call::ModelCall;
 use call::ParsedCall;
 pub(crate) use call::{commands, first_line, read_loosely};
 use futures::FutureExt;
 pub(crate) use printed::Printed;
 use printed::PrintedEnd;
+use repeats::CountedCall;
 pub(crate) use repeats::Repeats;
 use ropewalk_model::{Block, ToolInput};
 use ropewalk_protocol::{CommandPlace, Content, Event};
@@ -46,6 +47,14 @@ struct Facts {
     secret: Option<String>,
     /// Where its command ran, if it ran one.
     ran: Option<CommandPlace>,
+    /// The texts that the model has seen by it.
+    reads: Vec<SeenText>,
+}
+
+/// A call that is over, with its result.
+struct DoneCall {
+    call: ModelCall,
+    output: ToolOutput,
     /// The texts that the model has seen by it.
     reads: Vec<SeenText>,
 }
@@ -79,7 +88,7 @@ impl Turn {
                 None
             };
             let running = batch.into_iter().map(|call| self.run_call(call, view.clone(), count));
-            for (call, output, reads) in futures::future::join_all(running).await {
+            for DoneCall { call, output, reads } in futures::future::join_all(running).await {
                 self.conversation.note_reads(reads);
                 done.push((call, output));
             }
@@ -93,8 +102,11 @@ impl Turn {
         self.is_over |= done.iter().any(|(_, output)| output.ends_turn);
         if !self.is_interrupted() {
             self.note_failures(&done);
-            let counted = done.iter_mut();
-            self.repeats.note(counted.map(|(call, output)| (&*call.name, call.key(), output)));
+            self.repeats.note(done.iter_mut().map(|(call, output)| CountedCall {
+                tool: &call.name,
+                call: call.key(),
+                output,
+            }));
         }
         for ((_, output), words) in
             done.iter_mut().zip(&behind).filter(|(_, words)| !words.is_empty())
@@ -118,7 +130,7 @@ impl Turn {
         (call, parsed): Ready,
         view: Option<Arc<View>>,
         count: usize,
-    ) -> (ModelCall, ToolOutput, Vec<SeenText>) {
+    ) -> DoneCall {
         let title = parsed.as_ref().map(|(_, call)| plain(&call.subject.title)).unwrap_or_default();
         let input = match &call.input {
             ToolInput::Json(input) => input.clone(),
@@ -172,7 +184,7 @@ impl Turn {
             ran: facts.ran,
         });
         self.subagents.passes(&call.id);
-        (call, output, facts.reads)
+        DoneCall { call, output, reads: facts.reads }
     }
 
     async fn judge_and_execute(
@@ -327,9 +339,11 @@ impl Turn {
         for (call, output) in done {
             let failure = call.failure(output);
             match &failure {
-                None => self.failing = (String::new(), 0),
-                Some(key) if self.failing.0 != *key => self.failing = (key.clone(), 1),
-                Some(_) if before != failure => self.failing.1 += 1,
+                None => self.failing = FailingCall::default(),
+                Some(key) if self.failing.key != *key => {
+                    self.failing = FailingCall { key: key.clone(), steps: 1 };
+                }
+                Some(_) if before != failure => self.failing.steps += 1,
                 Some(_) => {}
             }
             before = failure;

@@ -14,7 +14,7 @@ mod show;
 mod told;
 mod work;
 
-pub(crate) use show::in_words;
+pub(crate) use show::report_in_words;
 
 use crate::beside::beside_others;
 use crate::events::Events;
@@ -25,7 +25,7 @@ use crate::readable::ReadableFolders;
 use crate::settings::CurrentSettings;
 use ropewalk_protocol::HunkInfo;
 use ropewalk_workspace::entry::Maker;
-use ropewalk_workspace::fork::{merge, synced};
+use ropewalk_workspace::fork::{MergeOrigin, merge, synced};
 use ropewalk_workspace::publish::{PublishBounds, PublishReport, publish};
 use ropewalk_workspace::state::{Private, SavedState, StateRecord, StayingCalls, go_back};
 use ropewalk_workspace::undo::undo;
@@ -39,7 +39,7 @@ use std::panic::resume_unwind;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::task::{JoinError, spawn_blocking};
 use told::ToldPublished;
-use work::ForkWork;
+use work::FileWork;
 
 /// See the module.
 pub(crate) struct Changes {
@@ -54,10 +54,10 @@ pub(crate) struct Changes {
     state: Mutex<ChangesState>,
     /// Files that a member's task started from; None where that is the checkout.
     start: Mutex<Option<Fork>>,
-    /// Locked under `state` too, and only to be read or replaced: front ends read it where messages are taken.
+    /// LockedChanges under `state` too, and only to be read or replaced: front ends read it where messages are taken.
     review: Mutex<ReviewLook>,
-    shown: Mutex<LastHunks>,
-    work: Mutex<ForkWork>,
+    told: Mutex<ToldHunks>,
+    work: Mutex<FileWork>,
 }
 
 struct ChangesState {
@@ -102,9 +102,9 @@ struct ReviewLook {
     review: ReviewSnapshot,
 }
 
-/// The hunks as they were shown last, and the number of the look that they are of.
+/// The hunks that front ends were told last, with the number of the look.
 #[derive(Default)]
-struct LastHunks {
+struct ToldHunks {
     number: u64,
     hunks: Vec<HunkInfo>,
 }
@@ -160,7 +160,7 @@ impl Changes {
         let published = ToldPublished::all(&workspace, &session);
         let told = HashSet::new();
         let state = Mutex::new(ChangesState { fork, saved, commands, told, published, background });
-        let (review, shown, work) = (Mutex::default(), Mutex::default(), Mutex::default());
+        let (review, work) = (Mutex::default(), Mutex::default());
         let changes = Self {
             session,
             workspace,
@@ -173,7 +173,7 @@ impl Changes {
             state,
             start,
             review,
-            shown,
+            told: Mutex::default(),
             work,
         };
         changes.note(&changes.state().fork);
@@ -236,8 +236,8 @@ impl Changes {
             if let Some(command) = command {
                 changes.state().commands.insert(call.clone(), command);
             }
-            let by = (turn, &Maker::Call(call));
-            let report = merge(&changes.workspace, changes, &view, by, proposals);
+            let origin = MergeOrigin { turn, maker: &Maker::Call(call) };
+            let report = merge(&changes.workspace, changes, &view, origin, proposals);
             MergeOutcome { report, hidden }
         };
         self.apart(merging).await
@@ -358,12 +358,12 @@ impl Drop for Changes {
 }
 
 /// The fork under its lock, with all that stands there.
-struct Locked<'a> {
+struct LockedChanges<'a> {
     changes: &'a Changes,
     state: MutexGuard<'a, ChangesState>,
 }
 
-impl Deref for Locked<'_> {
+impl Deref for LockedChanges<'_> {
     type Target = Fork;
 
     fn deref(&self) -> &Fork {
@@ -371,14 +371,14 @@ impl Deref for Locked<'_> {
     }
 }
 
-impl DerefMut for Locked<'_> {
+impl DerefMut for LockedChanges<'_> {
     fn deref_mut(&mut self) -> &mut Fork {
         &mut self.state.fork
     }
 }
 
-impl LockedFork for Locked<'_> {
-    fn ahead(&mut self, files: &[DocId]) {
+impl LockedFork for LockedChanges<'_> {
+    fn journal_first(&mut self, files: &[DocId]) {
         self.changes.record(&mut self.state, |saved, fork, workspace, private| {
             saved.record_at_hand(files, fork, workspace, private)
         });
@@ -387,6 +387,6 @@ impl LockedFork for Locked<'_> {
 
 impl ForkOwner for Changes {
     fn lock(&self) -> Box<dyn LockedFork + '_> {
-        Box::new(Locked { changes: self, state: self.state() })
+        Box::new(LockedChanges { changes: self, state: self.state() })
     }
 }

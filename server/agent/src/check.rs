@@ -9,7 +9,7 @@ mod words;
 
 use crate::calls::ModelCall;
 use crate::conversation::Conversation;
-use crate::hooks::{Ended, StepHook};
+use crate::hooks::{StepHook, TurnOutcome};
 use crate::journal::record::Record;
 use crate::session::parts::SessionParts;
 use errors::{Baseline, ErrorLine, new_errors};
@@ -199,7 +199,7 @@ impl StepHook for Check {
         &'a self,
         conversation: &'a mut Conversation,
         _: bool,
-    ) -> BoxFuture<'a, Result<(), Ended>> {
+    ) -> BoxFuture<'a, Result<(), TurnOutcome>> {
         if let (true, Some(turn)) = (self.is_on(), conversation.turns.last()) {
             self.turn_begins(turn.turn);
         }

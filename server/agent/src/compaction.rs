@@ -14,7 +14,7 @@ pub(crate) mod wish;
 
 use crate::calls::ModelCall;
 use crate::conversation::Conversation;
-use crate::hooks::{Ended, StepHook};
+use crate::hooks::{StepHook, TurnOutcome};
 use crate::session::parts::SessionParts;
 use futures::future::BoxFuture;
 use guard::Guard;
@@ -41,7 +41,11 @@ impl Compaction {
     }
 
     /// Compacts what fills the context, what the server has refused, and what somebody wants compacted.
-    async fn look(&self, conversation: &mut Conversation, refused: bool) -> Result<(), Ended> {
+    async fn look(
+        &self,
+        conversation: &mut Conversation,
+        refused: bool,
+    ) -> Result<(), TurnOutcome> {
         let settings = self.parts.settings.get();
         if !settings.mechanisms.compaction {
             return Ok(());
@@ -75,7 +79,7 @@ impl StepHook for Compaction {
         &'a self,
         conversation: &'a mut Conversation,
         refused: bool,
-    ) -> BoxFuture<'a, Result<(), Ended>> {
+    ) -> BoxFuture<'a, Result<(), TurnOutcome>> {
         Box::pin(self.look(conversation, refused))
     }
 

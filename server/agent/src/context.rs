@@ -1,85 +1,88 @@
-//! How much context the model has: found out beside the requests, told once, and kept to.
+//! The model's context: how much of it a request takes, how much is left for replies and results, and what the user is
+//! told of it.
 //!
-//! A model with little gets the lean set, which [`Model::is_lean`] says; what the lean set is, is the registry's
-//! and the prompt's. Here is what the user is told of it, and what it means for replies.
+//! A model with little context gets the lean set ([`Model::is_lean`]); the registry and the prompt say what is in it.
 
 use crate::events::Events;
 use ropewalk_model::{ENOUGH_CONTEXT, Model, Piece, Prelude};
 use ropewalk_protocol::{Level, ModelLimits, Usage};
 
-/// Notices the user has had, each once for a model, and the size of its last request.
+/// Notices that the user has had of a model, each told once, and the sizes of its requests.
 #[derive(Debug, Default)]
 pub(crate) struct ContextNotices {
+    /// The model of which the user knows that it gets the lean set.
     lean: Option<String>,
+    /// The last words about a model without tools.
     tools: Option<String>,
+    /// The model of which the user knows that its server cuts requests.
     cut: Option<String>,
-    measured: Option<Measured>,
+    measured: Option<MeasuredRequest>,
     learnt: Option<LearntContext>,
     /// The room of the last request.
     room: Option<ContextRoom>,
 }
 
-/// A request to the model of this name: its bytes, and the tokens that the server counted.
+/// The last request to a model: its bytes, and the tokens that the server counted.
 #[derive(Debug)]
-struct Measured {
+struct MeasuredRequest {
     model: String,
     bytes: usize,
     tokens: u64,
 }
 
-/// The context that a model of this name has by what its server refused or cut.
+/// A model's context, as learnt from requests that its server refused or cut.
 #[derive(Debug)]
 struct LearntContext {
     model: String,
     tokens: u64,
-    /// Context that was known of the model then: with another, this counts no more.
+    /// The context that was configured or reported then. If that changes, what was learnt is void.
     known: Option<u32>,
 }
 
-/// Tokens of a model's context, and what they are for.
+/// A model's context in tokens, and its parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ContextRoom {
-    /// All of it.
+    /// The whole context.
     pub(crate) context: u64,
-    /// Taken by the system prompt and the tools.
+    /// The part of the system prompt and the tools.
     pub(crate) prelude: u64,
-    /// Left for the conversation, once the reply has its part.
+    /// The part that is left for the conversation, after the reply's.
     pub(crate) conversation: u64,
 }
 
-/// The least tokens that stay free, since what a request takes is an estimate.
+/// Tokens that stay free at least, because the size of a request is an estimate.
 const LEAST_SPARE: u64 = 128;
 
-/// The part of the context that stays free: one of so many.
+/// One part of so many of the context stays free.
 const SPARE_PART: u64 = 20;
 
-/// The part of the room that all results of one step get together: one of so many.
+/// One part of so many of the room goes to all results of a step together.
 const STEP_PART: u64 = 3;
 
-/// Words and code in requests have more bytes for each token; so nothing is taken for less than it is.
+/// Bytes for each token where nothing was measured. Words and code have more, so no estimate is too small.
 const BYTES_USUAL: u64 = 3;
 
-/// Fewer bytes for a token than any text has.
+/// Least bytes for each token: no text has fewer.
 const BYTES_LEAST: u64 = 2;
 
-/// More bytes for a token than are counted on.
+/// Most bytes for each token that are counted on.
 const BYTES_MOST: u64 = 6;
 
-/// From so many bytes on it is looked at whether a prompt was cut.
+/// Bytes from which on a request is checked for a cut.
 const LONG: usize = 16_000;
 
-/// Words and code have three to five bytes for each token; that many for each is a prompt of which most was not read.
+/// Bytes for each counted token from which on most of a prompt was not read: words and code have three to five.
 const BYTES_FOR_A_TOKEN: u64 = 12;
 
-/// More bytes than this for each token of the context are more than it holds.
+/// Most bytes for each token of the context: a longer request can't fit.
 const BYTES_AT_MOST: u64 = 6;
 
-/// No server reads less of a prompt that is cut: its context is full then. Smaller numbers count something else.
+/// Least tokens of a cut prompt, since it fills the context. A server with a smaller count counts something else.
 const LEAST_READ: u64 = 1_000;
 
-/// Estimates the tokens of context that a request of so many bytes takes: by the count of the one before, if the server's count
-/// can be true, else by its length.
-fn estimate(bytes: usize, before: Option<&Measured>) -> u64 {
+/// Estimates the tokens of a request of so many bytes: by the server's count of the request before if that can be true,
+/// else by the length alone.
+fn estimate(bytes: usize, before: Option<&MeasuredRequest>) -> u64 {
     let bytes = bytes as u64;
     let known =
         before.map(|before| (before.bytes as u64, before.tokens)).filter(|(bytes, tokens)| {
@@ -98,22 +101,23 @@ fn estimate(bytes: usize, before: Option<&Measured>) -> u64 {
     }
 }
 
-/// Tokens of an image in bytes of text: they go by its size, not by its bytes.
+/// Bytes of text that count for an image, whose tokens go by its size and not by its bytes.
 pub(crate) const IMAGE: usize = 1_500 * BYTES_USUAL as usize;
 
-/// Length of a request in bytes of text; `images` is what [`crate::History::images`] gives.
+/// Length of a request in bytes of text; `images` is the pair that [`crate::History::images`] gives.
 pub(crate) fn bytes(prelude: &Prelude, pieces: &[Piece], images: (usize, usize)) -> usize {
     let all = pieces.iter().map(|piece| piece.len()).sum::<usize>();
     text_bytes(all, images).saturating_add(prelude.as_str().len())
 }
 
-/// So many bytes on the wire in bytes of text, by the number of images among them and the bytes that those have.
+/// Bytes on the wire, converted to bytes of text: `count` images among them have `bytes` bytes.
 pub(crate) fn text_bytes(all: usize, (count, bytes): (usize, usize)) -> usize {
     all.saturating_sub(bytes).saturating_add(count.saturating_mul(IMAGE))
 }
 
 impl ContextNotices {
-    /// Says once that the lean set is sent, why, and how to change that; and that the server has no tools for the model.
+    /// Tells the user once that the model gets the lean set, why, and how to change that. Also tells once that its server
+    /// has no tools for it.
     pub(crate) fn tell(&mut self, events: &Events, model: &dyn Model) {
         if let Some(words) = model.lacks_tools()
             && self.tools.replace(words.clone()).as_ref() != Some(&words)
@@ -127,7 +131,7 @@ impl ContextNotices {
         events.notice(Level::Info, lean_in_words(name, model.limits(), model.more_context()));
     }
 
-    /// How many tokens a reply to a request of so many bytes is asked for, beside thinking.
+    /// The most tokens of a reply to a request of `sent` bytes, without those for thinking.
     pub(crate) fn longest_reply(&self, model: &dyn Model, wanted: Option<u32>, sent: usize) -> u32 {
         let before = self.measured.as_ref().filter(|before| before.model == model.name());
         let taken = estimate(sent, before);
@@ -136,7 +140,7 @@ impl ContextNotices {
         self.limits(model).longest_reply(wanted, taken).saturating_sub(to_think).max(1)
     }
 
-    /// The model's limits, as far as is known by now.
+    /// The model's limits, with the context that was learnt.
     fn limits(&self, model: &dyn Model) -> ModelLimits {
         let mut limits = model.limits();
         if let Some(learnt) = &self.learnt
@@ -149,18 +153,18 @@ impl ContextNotices {
         limits
     }
 
-    /// How many tokens of this model so many bytes are.
+    /// Tokens of this model that so many bytes take, estimated.
     pub(crate) fn tokens(&self, model: &dyn Model, bytes: usize) -> u64 {
         estimate(bytes, self.measured.as_ref().filter(|before| before.model == model.name()))
     }
 
-    /// How many bytes so many tokens of this model have, at the least that is counted on.
+    /// Bytes that so many tokens of this model have, estimated.
     pub(crate) fn bytes_of(&self, model: &dyn Model, tokens: u64) -> usize {
         let million = self.tokens(model, 1_000_000).max(1);
         usize::try_from(tokens.saturating_mul(1_000_000) / million).unwrap_or(usize::MAX)
     }
 
-    /// The server takes no more than so many tokens.
+    /// Learns that the server takes no more than so many tokens.
     pub(crate) fn learn(&mut self, model: &dyn Model, tokens: u64) {
         let known = self.limits(model).context.map_or(u64::MAX, u64::from);
         if tokens < known {
@@ -170,8 +174,8 @@ impl ContextNotices {
         }
     }
 
-    /// The room that a model's context has beside a prelude of so many bytes, for replies as long as are wanted; none where
-    /// nobody knows how much it has.
+    /// The parts of a model's context, for a prelude of so many bytes and replies of the wanted length. None where the
+    /// context is unknown.
     pub(crate) fn room(
         &self,
         model: &dyn Model,
@@ -187,7 +191,7 @@ impl ContextNotices {
         Some(ContextRoom { context, prelude, conversation })
     }
 
-    /// Keeps the room of a request, by which the results of its calls are measured.
+    /// Keeps the room of a request, which bounds the results of its calls.
     pub(crate) fn keep_room(&mut self, room: Option<ContextRoom>) {
         self.room = room;
     }
@@ -198,15 +202,14 @@ impl ContextNotices {
         Some(self.bytes_of(model, room.conversation / STEP_PART))
     }
 
-    /// Keeps the server's count of tokens for a request of so many bytes. One that takes more than was thought shows that
-    /// there is more.
+    /// Keeps the server's count of tokens for a request of `sent` bytes. A count above the learnt context voids that.
     pub(crate) fn measure(&mut self, model: &dyn Model, sent: usize, usage: Usage) {
         let (model, tokens) = (model.name().to_owned(), usage.prompt());
         self.learnt.take_if(|learnt| learnt.model == model && learnt.tokens < tokens);
-        self.measured = Some(Measured { model, bytes: sent, tokens });
+        self.measured = Some(MeasuredRequest { model, bytes: sent, tokens });
     }
 
-    /// Says once that the server has read much less than was sent.
+    /// Tells the user once that the server has read much less than was sent.
     pub(crate) fn tell_of_cut(
         &mut self,
         events: &Events,
@@ -218,27 +221,27 @@ impl ContextNotices {
         if !was_cut(sent, usage, model.limits().context) {
             return;
         }
-        // Some servers count what their cache has not: a context that somebody has told outweighs that.
+        // A known context outweighs the count: some servers count only what their cache has not.
         if model.limits().context.is_none() {
             self.learn(model, usage.prompt());
         }
         if self.cut.replace(name.to_owned()).as_deref() == Some(name) {
             return;
         }
-        let mend = model.more_context().map_or_else(
+        let advice = model.more_context().map_or_else(
             || "Give its server more context.".to_owned(),
             |more| format!("To fix it: {more}."),
         );
         events.warn(format!(
             "{name} has read {} tokens of a request of {} kilobytes: its server seems to cut off the beginning of \
-             what is too long for its context, the instructions first. {mend}",
+             what is too long for its context, the instructions first. {advice}",
             usage.prompt(),
             sent / 1_000
         ));
     }
 }
 
-/// True if so many tokens can't be the whole of the request, to a model that takes so many.
+/// True if the counted tokens can't be the whole request. `context` is the model's, in tokens.
 fn was_cut(sent: usize, usage: Usage, context: Option<u32>) -> bool {
     let read = usage.prompt();
     let is_full = context.is_some_and(|most| {
@@ -255,13 +258,13 @@ fn lean_in_words(name: &str, limits: ModelLimits, more: Option<String>) -> Strin
             "{name} gets four tools and a short system prompt: `provider.{provider}.lean` says so."
         );
     };
-    let mend = match more {
+    let advice = match more {
         Some(more) => format!("For more: {more}"),
         None => format!("If it takes more, say so with `provider.{provider}.context`"),
     };
     format!(
         "{name} has {tokens} tokens of context. Below {ENOUGH_CONTEXT} it gets four tools and a short system prompt, and \
-         soon forgets how a long task began. {mend}."
+         soon forgets how a long task began. {advice}."
     )
 }
 
@@ -271,7 +274,7 @@ mod tests {
 
     #[test]
     fn what_a_request_takes_is_estimated_by_what_the_one_before_took() {
-        let before = |bytes, tokens| Measured { model: "m".to_owned(), bytes, tokens };
+        let before = |bytes, tokens| MeasuredRequest { model: "m".to_owned(), bytes, tokens };
         for (bytes, measured, tokens) in [
             (3_000, None, 1_000),
             (8_000, Some(before(8_000, 2_000)), 2_000),

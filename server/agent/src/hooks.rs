@@ -8,9 +8,27 @@ use ropewalk_protocol::{Content, StopReason};
 use ropewalk_tools::ToolOutput;
 
 /// How a turn ends, and what the user is told of it.
-pub type Ended = (StopReason, Option<String>);
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TurnOutcome {
+    /// The reason of the end.
+    pub stop_reason: StopReason,
+    /// Words for the user; None where the reason says all.
+    pub message: Option<String>,
+}
 
-/// Bytes for words behind the results of a step, as they go over the wire.
+impl TurnOutcome {
+    /// An end of which the reason says all.
+    pub fn silent(stop_reason: StopReason) -> Self {
+        Self { stop_reason, message: None }
+    }
+
+    /// An end with words for the user.
+    pub fn told(stop_reason: StopReason, message: impl Into<String>) -> Self {
+        Self { stop_reason, message: Some(message.into()) }
+    }
+}
+
+/// Room for words behind the results of a step, in bytes as they go over the wire.
 #[derive(Clone, Copy, Debug)]
 pub struct RoomBehind {
     /// Bytes for all its results.
@@ -19,30 +37,33 @@ pub struct RoomBehind {
     pub left: usize,
 }
 
-/// Something that attaches to the steps of a turn. An interrupt drops the future that is under way.
+/// Attaches to the steps of a turn. An interrupt drops the future that is under way.
 pub trait StepHook: Send + Sync {
-    /// Before the model is asked, what has come for it having joined. `refused`: its server has refused this step's
-    /// request as too long; the model is asked again, once, if the conversation is another then.
+    /// Runs before the model is asked, after mail and news have joined the request. `refused` is true if the server has
+    /// refused this step's request as too long: the model is asked once more if the hook changes the conversation.
+    ///
+    /// # Errors
+    /// How the turn ends, if it can't go on.
     fn before_step<'a>(
         &'a self,
         conversation: &'a mut Conversation,
         refused: bool,
-    ) -> BoxFuture<'a, Result<(), Ended>> {
+    ) -> BoxFuture<'a, Result<(), TurnOutcome>> {
         let _ = (conversation, refused);
         Box::pin(async { Ok(()) })
     }
 
-    /// Material that joins the next request, behind the results of the last step and before words of the user.
+    /// Mail for the next request. It stands behind the results of the last step and before words of the user.
     fn mail(&self) -> BoxFuture<'_, Vec<Content>> {
         Box::pin(async { Vec::new() })
     }
 
-    /// The mail that it gave last is in the journal: cut off before this, it is given once more.
+    /// Learns that its last mail is in the journal. A crash before this gives the mail once more.
     fn mail_kept(&self) -> BoxFuture<'_, ()> {
         Box::pin(async {})
     }
 
-    /// After a call has its result, which is bounded and redacted afterwards.
+    /// Runs once a call has its result. Bounds and redaction come after it.
     fn after_call<'a>(
         &'a self,
         call: &'a ModelCall,
@@ -52,8 +73,8 @@ pub trait StepHook: Send + Sync {
         Box::pin(async {})
     }
 
-    /// Words that stand behind the result of a call, of no more bytes than `room` has left. Asked for in the order of the
-    /// calls, once all of their step have ended, and not cut afterwards.
+    /// Words behind the result of a call, at most as many bytes as `room` has left: nobody cuts them afterwards. Asked
+    /// for in the order of the calls, once all calls of the step have ended.
     fn behind_result<'a>(
         &'a self,
         call: &'a ModelCall,
@@ -64,7 +85,7 @@ pub trait StepHook: Send + Sync {
         Box::pin(async { String::new() })
     }
 
-    /// At a reply without calls, while no words of the user wait. The turn goes on with what it gives.
+    /// Runs at a reply without calls, while no words of the user wait. The turn goes on with the content that it gives.
     fn at_stop<'a>(
         &'a self,
         conversation: &'a Conversation,

@@ -130,7 +130,7 @@ fn changed_skills(
     let now = found.skills.values().map(|skill| {
         let how =
             if by_path { format!(" (read {} to follow it)", skill.shown) } else { String::new() };
-        (&*skill.name, &*skill.description, how)
+        OfferedItem { name: &skill.name, description: &skill.description, more: how }
     });
     changes("skill", before, told, now)
 }
@@ -139,7 +139,11 @@ fn changed_skills(
 fn changed_types(parts: &SessionParts, material: &PreludeMaterial) -> String {
     const MARK: &str = "subagent-types";
     let now = offers(&parts.types.found());
-    let now = now.iter().map(|(name, purpose)| (&**name, &**purpose, String::new()));
+    let now = now.iter().map(|(name, purpose)| OfferedItem {
+        name,
+        description: purpose,
+        more: String::new(),
+    });
     let told = &mut parts.skills.knowledge.lock().types;
     let lines = changes("subagent type", &material.types, told, now);
     match lines.is_empty() {
@@ -148,20 +152,27 @@ fn changed_types(parts: &SessionParts, material: &PreludeMaterial) -> String {
     }
 }
 
-/// A line for each name that is new, another or gone since the system prompt and since it was told; `now`: name,
-/// description, and words behind that.
+/// A skill or subagent type as it is now.
+struct OfferedItem<'a> {
+    name: &'a str,
+    description: &'a str,
+    /// Words behind the description.
+    more: String,
+}
+
+/// A line for each item that is new, changed or gone since the system prompt was made and since the model was last told.
 fn changes<'a>(
     what: &str,
     before: &[(String, String)],
     told: &mut BTreeMap<String, Option<ContentHash>>,
-    now: impl Iterator<Item = (&'a str, &'a str, String)>,
+    now: impl Iterator<Item = OfferedItem<'a>>,
 ) -> Vec<String> {
     let hash = |description: &str| ContentHash::of(description.as_bytes());
     let mut known: BTreeMap<String, Option<ContentHash>> =
         before.iter().map(|(name, said)| (name.clone(), Some(hash(said)))).collect();
     known.extend(told.clone());
     let mut lines = Vec::new();
-    for (name, description, more) in now {
+    for OfferedItem { name, description, more } in now {
         let now = Some(hash(description));
         let before = known.remove(name).flatten();
         if before == now {

@@ -48,7 +48,9 @@ impl Todos {
     pub(crate) fn new(
         list: TodoList,
         turn: u64,
-        (journal, events, settings): (Journal, Events, Arc<CurrentSettings>),
+        journal: Journal,
+        events: Events,
+        settings: Arc<CurrentSettings>,
     ) -> Self {
         let state = Mutex::new(TodosState { list, turn, ..TodosState::default() });
         Self { state, journal, events, settings }

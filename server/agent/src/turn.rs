@@ -15,7 +15,7 @@ mod thread;
 
 use crate::budget;
 use crate::conversation::Conversation;
-use crate::hooks::Ended;
+use crate::hooks::TurnOutcome;
 use crate::prompt::news_text;
 use ends::CUT_OFF;
 use futures::FutureExt;
@@ -23,22 +23,22 @@ use reply::{StepReply, cut_off};
 use ropewalk_model::{Block, ModelStop, Role};
 use ropewalk_protocol::content::briefly;
 use ropewalk_protocol::{Content, Event, Prompt, StopReason};
-pub(crate) use state::Turn;
+pub(crate) use state::{FailingCall, Turn};
 use std::panic::AssertUnwindSafe;
 use std::sync::PoisonError;
 pub(crate) use thread::ThreadEnd;
 
 impl Turn {
     /// Runs the turn and gives the conversation back. However it ends, the history is valid and whole afterwards.
-    pub(crate) async fn run(mut self, prompt: Prompt) -> (Conversation, Ended) {
+    pub(crate) async fn run(mut self, prompt: Prompt) -> (Conversation, TurnOutcome) {
         let ran = AssertUnwindSafe(self.begin_and_go(&prompt)).catch_unwind().await;
-        let ended = ran.unwrap_or_else(|_| {
+        let outcome = ran.unwrap_or_else(|_| {
             tracing::error!(session = %self.parts.id, "a turn panicked");
             self.close_cut("the turn was cut off by an internal error");
             let message = "Ropewalk has a bug: the turn was cut off. The log has the details.";
-            (StopReason::Error, Some(message.to_owned()))
+            TurnOutcome::told(StopReason::Error, message)
         });
-        (self.conversation, ended)
+        (self.conversation, outcome)
     }
 
     /// Closes the history after a panic: calls that had begun are told as such.
@@ -49,16 +49,16 @@ impl Turn {
         self.conversation.publish();
     }
 
-    async fn begin_and_go(&mut self, prompt: &Prompt) -> Ended {
+    async fn begin_and_go(&mut self, prompt: &Prompt) -> TurnOutcome {
         if let Err(sentence) = &self.parts.settings.get().model {
-            return (StopReason::Error, Some(sentence.clone()));
+            return TurnOutcome::told(StopReason::Error, sentence.clone());
         }
         self.look_for_context();
         self.begin(prompt).await;
-        let (stop, message) = self.steps().await;
-        self.context_is_found().await;
+        let outcome = self.steps().await;
+        self.wait_for_context().await;
         self.tell_of_context();
-        let why = match stop {
+        let why = match outcome.stop_reason {
             StopReason::EndTurn | StopReason::Refusal => None,
             StopReason::MaxTokens => Some(CUT_OFF),
             StopReason::MaxSteps => Some("stopped at the limit of steps in one turn"),
@@ -67,26 +67,26 @@ impl Turn {
             StopReason::Error => Some("the turn was cut off by an error"),
         };
         self.conversation.close(why);
-        (stop, message)
+        outcome
     }
 
     /// The loop.
-    async fn steps(&mut self) -> Ended {
+    async fn steps(&mut self) -> TurnOutcome {
         loop {
-            if let Some(ended) = self.bound() {
-                return ended;
+            if let Some(outcome) = self.bound() {
+                return outcome;
             }
             self.begin_step().await;
             let said = match self.ask().await {
                 Ok(said) => said,
-                Err(ended) => return ended,
+                Err(outcome) => return outcome,
             };
             if !said.calls.is_empty() {
-                if let Some(ended) = self.answer_calls(said).await {
-                    return ended;
+                if let Some(outcome) = self.answer_calls(said).await {
+                    return outcome;
                 }
             } else if !self.goes_on(&said).await {
-                return said.ended();
+                return said.outcome();
             }
         }
     }
@@ -96,16 +96,16 @@ impl Turn {
     }
 
     /// The turn's end where it may go no further.
-    fn bound(&mut self) -> Option<Ended> {
+    fn bound(&mut self) -> Option<TurnOutcome> {
         let step = self.step;
         if self.is_interrupted() {
-            return Some((StopReason::Interrupted, None));
+            return Some(TurnOutcome::silent(StopReason::Interrupted));
         }
         if step >= self.most_steps() {
             let message = format!("Stopped after {step} steps. Say \"continue\" to go on.");
-            return Some((StopReason::MaxSteps, Some(message)));
+            return Some(TurnOutcome::told(StopReason::MaxSteps, message));
         }
-        self.over_budget().map(|message| (StopReason::Budget, Some(message)))
+        self.over_budget().map(|message| TurnOutcome::told(StopReason::Budget, message))
     }
 
     async fn begin_step(&mut self) {
@@ -117,18 +117,18 @@ impl Turn {
     }
 
     /// Runs the calls of a reply and gives the model their results. The turn's end, if this is it.
-    async fn answer_calls(&mut self, mut said: StepReply) -> Option<Ended> {
-        let told = self.cut_in_words(&said);
+    async fn answer_calls(&mut self, mut said: StepReply) -> Option<TurnOutcome> {
+        let told = self.count_cut(&said);
         let mut results = self.run_calls(std::mem::take(&mut said.calls)).await;
         results.extend(told.ok().flatten().map(Block::text));
         self.conversation.push_user(results);
         self.stages.get_mut().unwrap_or_else(PoisonError::into_inner).clear();
         if let Some(message) = self.stuck() {
-            return Some((StopReason::Error, Some(message)));
+            return Some(TurnOutcome::told(StopReason::Error, message));
         }
         // One that the user has stopped meanwhile ends as such.
         if self.is_over && !self.is_interrupted() {
-            return Some((StopReason::EndTurn, None));
+            return Some(TurnOutcome::silent(StopReason::EndTurn));
         }
         self.is_cut_too_often().then(cut_off)
     }
@@ -193,9 +193,9 @@ impl Turn {
             format!(
                 "Stopped: the model made the same failing call {} times in a row. Tell it another way, or prompt \
                  \"continue\" to go on.",
-                self.failing.1
+                self.failing.steps
             )
         };
-        (self.failing.1 >= limit).then(fails).or_else(|| self.repeats.ended())
+        (self.failing.steps >= limit).then(fails).or_else(|| self.repeats.ended())
     }
 }

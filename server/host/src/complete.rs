@@ -11,22 +11,22 @@ use ropewalk_workspace::View;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// The most that is offered.
+/// The most completions that are offered.
 const MOST: usize = 50;
 
-/// Something that is being typed, and where it begins in the text before the cursor, in bytes.
+/// A word that is being typed and can be completed.
 #[derive(Debug, PartialEq, Eq)]
-enum Typed<'a> {
+enum TypedWord<'a> {
     File(&'a str),
     Slash(&'a str),
 }
 
-/// The word before the cursor that can be completed, with the byte it begins at.
-fn typed(before: &str) -> Option<(usize, Typed<'_>)> {
+/// The word before the cursor that can be completed, and the byte at which it begins.
+fn typed_word(before: &str) -> Option<(usize, TypedWord<'_>)> {
     if let Some(name) = before.strip_prefix('/')
         && !name.contains(char::is_whitespace)
     {
-        return Some((0, Typed::Slash(name)));
+        return Some((0, TypedWord::Slash(name)));
     }
     let (at, _) = before.match_indices('@').next_back()?;
     let (head, tail) = before.split_at(at);
@@ -36,8 +36,8 @@ fn typed(before: &str) -> Option<(usize, Typed<'_>)> {
         return None;
     }
     match path.strip_prefix('"') {
-        Some(quoted) if !quoted.contains(['"', '\n']) => Some((at, Typed::File(quoted))),
-        None if !path.contains(char::is_whitespace) => Some((at, Typed::File(path))),
+        Some(quoted) if !quoted.contains(['"', '\n']) => Some((at, TypedWord::File(quoted))),
+        None if !path.contains(char::is_whitespace) => Some((at, TypedWord::File(path))),
         _ => None,
     }
 }
@@ -52,9 +52,9 @@ impl Host {
         before: String,
     ) -> Result<(usize, Vec<Completion>), Refusal> {
         let host = self.clone();
-        blocking(move || match typed(&before) {
-            Some((at, Typed::File(path))) => (at, host.files_like(path)),
-            Some((at, Typed::Slash(name))) => (at, host.slashes_like(name)),
+        blocking(move || match typed_word(&before) {
+            Some((at, TypedWord::File(path))) => (at, host.files_like(path)),
+            Some((at, TypedWord::Slash(name))) => (at, host.slashes_like(name)),
             None => (before.len(), Vec::new()),
         })
         .await
@@ -137,19 +137,19 @@ mod tests {
     fn what_is_typed_is_found_before_the_cursor() {
         for (before, found) in [
             ("", None),
-            ("/", Some((0, Typed::Slash("")))),
-            ("/mo", Some((0, Typed::Slash("mo")))),
+            ("/", Some((0, TypedWord::Slash("")))),
+            ("/mo", Some((0, TypedWord::Slash("mo")))),
             ("/mode pl", None),
-            ("see @", Some((4, Typed::File("")))),
-            ("see @src/ä", Some((4, Typed::File("src/ä")))),
-            ("(@a", Some((1, Typed::File("a")))),
+            ("see @", Some((4, TypedWord::File("")))),
+            ("see @src/ä", Some((4, TypedWord::File("src/ä")))),
+            ("(@a", Some((1, TypedWord::File("a")))),
             ("see @a b", None),
-            ("see @\"a b", Some((4, Typed::File("a b")))),
+            ("see @\"a b", Some((4, TypedWord::File("a b")))),
             ("see @\"a b\" c", None),
             ("me@ex", None),
-            ("/etc/x", Some((0, Typed::Slash("etc/x")))),
+            ("/etc/x", Some((0, TypedWord::Slash("etc/x")))),
         ] {
-            assert_eq!(typed(before), found, "{before}");
+            assert_eq!(typed_word(before), found, "{before}");
         }
     }
 

@@ -33,32 +33,32 @@ pub(crate) struct Configuration {
     sources: Mutex<Sources>,
     /// Set when the sources may say something else than when they were read last.
     is_stale: AtomicBool,
-    /// Held while the configuration is read, so that what is read last counts; nobody waits for it who must not wait for
-    /// the disk.
-    built: Mutex<Built>,
+    /// Held while the configuration is read, so that the last reading counts. Nobody waits for it who must not wait for the
+    /// disk.
+    marks: Mutex<ConfigMarks>,
     /// The configuration in force.
     config: Mutex<Option<Arc<Config>>>,
 }
 
 /// Marks of the configuration in force, by which a change is seen.
 #[derive(Default)]
-pub(crate) struct Built {
+pub(crate) struct ConfigMarks {
     watch: ConfigWatch,
     mode: Mode,
 }
 
-impl Built {
-    /// True if a file of the configuration was changed since. Blocking.
+impl ConfigMarks {
+    /// True if a file of the configuration has changed since it was read. Blocking.
     pub(crate) fn has_changed(&self) -> bool {
         self.watch.has_changed()
     }
 
-    /// True if the configuration was built from other files than these, or from others of that name.
-    pub(crate) fn is_of_others(&self, watch: &ConfigWatch) -> bool {
+    /// True if the configuration was read from other files than these, or from other versions of them.
+    pub(crate) fn differ_from(&self, watch: &ConfigWatch) -> bool {
         self.watch != *watch
     }
 
-    /// Remembers how the configuration was built now. Gives the mode that it had before.
+    /// Remembers the files and the mode of a reading. Gives the mode that the configuration had before.
     pub(crate) fn replace(&mut self, watch: ConfigWatch, mode: Mode) -> Mode {
         std::mem::replace(self, Self { watch, mode }).mode
     }
@@ -70,7 +70,7 @@ impl Configuration {
         Self {
             sources: Mutex::new(sources),
             is_stale: AtomicBool::new(true),
-            built: Mutex::default(),
+            marks: Mutex::default(),
             config: Mutex::default(),
         }
     }
@@ -120,7 +120,7 @@ impl Configuration {
     }
 
     /// Keeps others from reading the configuration until it is dropped. Blocking.
-    pub(crate) fn hold(&self) -> MutexGuard<'_, Built> {
-        lock(&self.built)
+    pub(crate) fn hold(&self) -> MutexGuard<'_, ConfigMarks> {
+        lock(&self.marks)
     }
 }

@@ -131,12 +131,12 @@ impl Host {
         let host = self.clone();
         match op {
             Op::New { beside } => {
-                let coming = (!beside).then(|| self.map.note_coming());
-                Box::pin(async move { host.begin(beside, coming).await })
+                let switch = (!beside).then(|| self.map.note_switch());
+                Box::pin(async move { host.begin(beside, switch).await })
             }
             Op::Resume { beside } => {
-                let coming = (!beside).then(|| self.map.note_coming());
-                Box::pin(async move { host.resume(session, beside, coming).await })
+                let switch = (!beside).then(|| self.map.note_switch());
+                Box::pin(async move { host.resume(session, beside, switch).await })
             }
             Op::Close => host.close(session.as_deref()),
             Op::Sessions { all } => Box::pin(async move { host.list(all).await }),
@@ -147,7 +147,7 @@ impl Host {
             Op::Tasks { page } => Box::pin(async move { host.tasks(page).await }),
             Op::Team(about) => Box::pin(async move { host.team(about).await }),
             Op::Inbox => Box::pin(async move { host.inbox().await }),
-            Op::Trust(answer) => Box::pin(async move { host.answer(answer).await }),
+            Op::Trust(answer) => Box::pin(async move { host.answer_trust(answer).await }),
             op => self.ask(session.as_deref(), op),
         }
     }
@@ -229,7 +229,7 @@ impl Host {
     /// questions of trust, which count as asked. It waits for the disk.
     pub async fn configure(self: &Arc<Self>) -> Vec<Event> {
         let host = self.clone();
-        blocking(move || host.refresh()).await.unwrap_or_default()
+        blocking(move || host.read_if_changed()).await.unwrap_or_default()
     }
 
     /// The questions of trust that were asked and wait for an answer.

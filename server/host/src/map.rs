@@ -13,8 +13,8 @@ pub(crate) struct SessionMap {
     pub(crate) open: Mutex<OpenSessions>,
     /// Held while another session takes the place of the current one. The disk is waited for, never the client.
     pub(crate) changing: tokio::sync::Mutex<()>,
-    /// How many requests for another current session were taken and are not done, and how many wait for it.
-    coming: Arc<AtomicUsize>,
+    /// Requests for another current session that are under way, and requests that wait for that session.
+    switches: Arc<AtomicUsize>,
     /// Tasks that serve sessions that were left, until those have ended.
     pub(crate) ending: Mutex<Vec<JoinHandle<()>>>,
     /// The ids of sessions that were left: a lock of theirs that is still held is our own.
@@ -28,24 +28,24 @@ pub(crate) struct SessionMap {
 }
 
 /// A request for another current session, or one that waits for that session. It is under way until this is dropped.
-pub(crate) struct Coming(Arc<AtomicUsize>);
+pub(crate) struct SwitchRequest(Arc<AtomicUsize>);
 
-impl Drop for Coming {
+impl Drop for SwitchRequest {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
 impl SessionMap {
-    /// Another session is asked for, which takes the place of the current one, or a request waits for it.
-    pub(crate) fn note_coming(&self) -> Coming {
-        self.coming.fetch_add(1, Ordering::Relaxed);
-        Coming(self.coming.clone())
+    /// Notes a request for another current session, or one that waits for that session.
+    pub(crate) fn note_switch(&self) -> SwitchRequest {
+        self.switches.fetch_add(1, Ordering::Relaxed);
+        SwitchRequest(self.switches.clone())
     }
 
     /// True while another session was asked for and has not come, or requests to it are not in line yet.
-    pub(crate) fn is_coming(&self) -> bool {
-        self.coming.load(Ordering::Relaxed) > 0
+    pub(crate) fn is_switching(&self) -> bool {
+        self.switches.load(Ordering::Relaxed) > 0
     }
 }
 

@@ -1,4 +1,4 @@
-//! The models that can be chosen: those that the configuration names, and those that servers on this machine have.
+//! Models to choose from: those of the configuration, and those of servers on this machine.
 
 use crate::blocking;
 use crate::host::Host;
@@ -11,28 +11,29 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How long a server on this machine may take to say what it has.
+/// How long a server on this machine may take to list its models.
 const ANSWER: Duration = Duration::from_secs(2);
 
 /// The most models of one server.
 const MOST: usize = 50;
 
-/// A provider, and what is to be known of it before its models can be told.
+/// A provider of the configuration, while its models are being found.
 struct ProviderCandidate {
     provider: String,
-    /// The URL of a server on this machine, which is asked.
+    /// The URL to ask for a list of models, if the server is on this machine.
     ask: Option<String>,
+    /// The names of its models.
     names: BTreeSet<String>,
-    /// Set-up that lacks for all of them.
+    /// Set-up that all of its models lack.
     missing: Option<String>,
 }
 
 impl Host {
-    /// The models that can be chosen, those first that can be used now. Servers on this machine are asked, each for two
-    /// seconds at most; no other server is.
+    /// The models to choose from, the usable ones first. Only servers on this machine are asked, each for two seconds at
+    /// most.
     ///
     /// # Errors
-    /// When the work breaks down, in words.
+    /// When it breaks down, in words.
     pub async fn models(self: &Arc<Self>) -> Result<Vec<ModelInfo>, Refusal> {
         let host = self.clone();
         let (mut candidates, network) = blocking(move || host.candidates()).await?;
@@ -50,7 +51,7 @@ impl Host {
         .await
     }
 
-    /// Set-up that this model lacks before it can be used, as far as that is known. None if nothing is missing.
+    /// Set-up that this model still needs, in words. None if nothing is known to be missing.
     pub async fn missing_for(self: &Arc<Self>, model: String) -> Option<String> {
         let host = self.clone();
         let missing = blocking(move || {
@@ -62,7 +63,10 @@ impl Host {
         missing.await.ok().flatten()
     }
 
-    /// Checks, without asking it, that the configured model can be asked. Blocking.
+    /// Checks the set-up of the configured model, without a request to it. Blocking.
+    ///
+    /// # Errors
+    /// What is missing, in words.
     pub(crate) fn check_model(&self) -> Result<(), String> {
         let config = Config::build(&self.configuration.sources(), &*self.options.environment);
         (self.options.models)(&config)?;
@@ -70,13 +74,13 @@ impl Host {
         missing.map_or(Ok(()), |missing| Err(format!("The model can't be asked: {missing}")))
     }
 
-    /// A server on this machine may do without a key.
+    /// Set-up that a provider lacks. A server on this machine may need no key.
     fn missing_of(&self, provider: &Provider) -> Option<String> {
         let is_local = is_local(&provider.base_url);
         if is_local { None } else { missing_key(provider, &*self.options.environment) }
     }
 
-    /// Blocking.
+    /// The providers of the configuration, and the network to ask them over. Blocking.
     fn candidates(&self) -> (Vec<ProviderCandidate>, Network) {
         let environment = &*self.options.environment;
         let config = Config::build(&self.configuration.sources(), environment);
@@ -94,7 +98,7 @@ impl Host {
         (candidates, network(&config, environment))
     }
 
-    /// Blocking.
+    /// The models of one provider, as front ends list them. Blocking.
     fn infos_of(&self, candidate: &ProviderCandidate, current: Option<&str>) -> Vec<ModelInfo> {
         let info = |name: &String| {
             let model = format!("{}/{name}", candidate.provider);
@@ -115,14 +119,14 @@ impl Host {
     }
 }
 
-/// Asks a server on this machine for its models.
+/// Asks a server on this machine for its models, and adds them to the candidate's.
 async fn ask(http: &Http, candidate: &mut ProviderCandidate) {
     let Some(url) = &candidate.ask else { return };
     match tokio::time::timeout(ANSWER, list_models(http, url)).await {
         Ok(Ok(listing)) => {
             candidate.names.extend(listing.models.into_iter().map(|model| model.name));
         }
-        // One that is there and has no such list may be used all the same.
+        // Only these errors say that it can't be used: a server without such a list may answer prompts.
         Ok(Err(
             error @ (ModelError::Unreachable { .. }
             | ModelError::BadSetting { .. }
@@ -135,7 +139,7 @@ async fn ask(http: &Http, candidate: &mut ProviderCandidate) {
     }
 }
 
-/// Proxies and certificates: as the environment has them, but that the configuration's file of certificates counts.
+/// Proxies and certificates of the environment; the configuration's file of certificates comes before its.
 pub fn network(config: &Config, environment: &dyn Environment) -> Network {
     let mut network = Network::from_env(|name| environment.var(name));
     if let Some(file) = &config.ca_file {
@@ -150,7 +154,7 @@ fn is_local(base_url: &str) -> bool {
     ["127.", "localhost", "[::1]"].iter().any(|host| rest.starts_with(host))
 }
 
-/// Words on a key that should stand in a variable, and does not.
+/// Words on a variable that should hold a key and is not set. None if the key is there or comes from elsewhere.
 fn missing_key(provider: &Provider, environment: &dyn Environment) -> Option<String> {
     let variable = provider.api_key_env.as_ref().filter(|_| provider.api_key_command.is_none())?;
     let is_set = environment.var(variable).is_some_and(|key| !key.trim().is_empty());

@@ -1,7 +1,7 @@
 //! Sessions that go on: the one that the user names, or the last of these folders in which something waits.
 
 use crate::host::Host;
-use crate::map::Coming;
+use crate::map::SwitchRequest;
 use crate::seat::Seat;
 use crate::sessions::{SessionAnswer, SessionOrigin, busy};
 use crate::words::{named, sentence};
@@ -37,7 +37,7 @@ impl Host {
         opened: impl Future<Output = ()>,
     ) -> Result<Option<EarlierSessions>, Refusal> {
         let Some(sessions) = self.options.sessions.clone() else { return Ok(None) };
-        if self.root_names().is_empty() {
+        if self.root_paths().is_empty() {
             return Ok(None);
         }
         opened.await;
@@ -83,7 +83,7 @@ impl Host {
         self: Arc<Self>,
         named: Option<SessionId>,
         beside: bool,
-        _coming: Option<Coming>,
+        _switch: Option<SwitchRequest>,
     ) -> SessionAnswer {
         let sessions = self.options.sessions.clone().ok_or(NOT_KEPT)?;
         let _changing = self.map.changing.lock().await;
@@ -93,7 +93,7 @@ impl Host {
             let id = match named {
                 Some(named) => host.find(&sessions, &named)?,
                 None => {
-                    let list = host.infos(sessions.of_roots(&host.root_names()));
+                    let list = host.infos(sessions.of_roots(&host.root_paths()));
                     let last = host.others(list).into_iter().next();
                     last.map(|(_, info)| info.session).ok_or_else(|| host.nothing_to_resume())?
                 }
@@ -133,7 +133,7 @@ impl Host {
     }
 
     fn nothing_to_resume(&self) -> String {
-        let roots = self.root_names();
+        let roots = self.root_paths();
         let of = if roots.is_empty() {
             "without a folder".to_owned()
         } else {
@@ -168,8 +168,11 @@ impl Host {
         let problems = std::mem::take(&mut past.problems);
         let (seat, inputs) = Seat::new();
         lock(&self.map.open).add(seat.clone());
-        let (session, events) =
-            self.start(&seat.slot(), SessionOrigin::Kept(id.into(), journal, past.into()), None);
+        let (session, events) = self.start(
+            &seat.session_cell(),
+            SessionOrigin::Kept(id.into(), journal, past.into()),
+            None,
+        );
         // Asked again there: a prompt may have come while the disk was read.
         let left = self.install((seat, inputs), events, beside, may_leave)?;
         self.bring_team_back(id);
@@ -189,7 +192,7 @@ impl Host {
     /// Refuses a session of other folders, and without a folder one of files that are not open.
     fn may_go_on(&self, past: &Past) -> Result<(), String> {
         let title = named(&past.shown_title());
-        if !past.head.is_of(&self.root_names()) {
+        if !past.head.is_of(&self.root_paths()) {
             let of = match past.head.roots.join(", ") {
                 none if none.is_empty() => "works without a folder".to_owned(),
                 roots => format!("is of {roots}"),
@@ -208,7 +211,7 @@ impl Host {
 
     /// Without a folder, only what is open is inside: the documents that are not, and in which something waits.
     fn closed_documents(&self, past: &Past) -> Vec<String> {
-        if !self.root_names().is_empty() {
+        if !self.root_paths().is_empty() {
             return Vec::new();
         }
         let open = self.workspace.open_documents();

@@ -12,10 +12,15 @@ use std::sync::Mutex;
 
 /// See the module.
 #[derive(Debug, Default)]
-pub(crate) struct Reviews(Mutex<HashMap<SessionId, VecDeque<ReviewKind>>>);
+pub(crate) struct Reviews(Mutex<HashMap<SessionId, VecDeque<RunningReview>>>);
 
-/// A kind of review, and the hunks that it is about.
-type ReviewKind = (ReviewAction, HashSet<HunkId>);
+/// A review that is under way.
+#[derive(Debug)]
+struct RunningReview {
+    action: ReviewAction,
+    /// The hunks that it is about.
+    hunks: HashSet<HunkId>,
+}
 
 impl Reviews {
     /// Takes an accept or a reject that a session is about to get; `review`: its pending hunks as they were shown last.
@@ -26,7 +31,8 @@ impl Reviews {
             _ => return,
         };
         let meant = review.hunks().filter(|hunk| is_meant(selection, hunk)).map(|hunk| hunk.id);
-        lock(&self.0).entry(session).or_default().push_back((action, meant.collect()));
+        let begun = RunningReview { action, hunks: meant.collect() };
+        lock(&self.0).entry(session).or_default().push_back(begun);
     }
 
     /// Forgets what an event says is over.
@@ -36,7 +42,7 @@ impl Reviews {
         };
         let mut all = lock(&self.0);
         let Some(of_session) = all.get_mut(session) else { return };
-        if let Some(at) = of_session.iter().position(|(of, _)| of == action) {
+        if let Some(at) = of_session.iter().position(|review| review.action == *action) {
             of_session.remove(at);
         }
         if of_session.is_empty() {
@@ -47,7 +53,7 @@ impl Reviews {
     /// The hunks of a session that are being reviewed.
     pub(crate) fn of(&self, session: &SessionId) -> HashSet<HunkId> {
         let all = lock(&self.0);
-        all.get(session).into_iter().flatten().flat_map(|(_, hunks)| hunks).copied().collect()
+        all.get(session).into_iter().flatten().flat_map(|review| &review.hunks).copied().collect()
     }
 }
 

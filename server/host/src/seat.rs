@@ -52,7 +52,8 @@ impl Seat {
         self.session().map(SessionSnapshot::of).unwrap_or_default()
     }
 
-    pub(crate) fn slot(&self) -> Arc<OnceLock<Session>> {
+    /// The cell that the session is put into once it has started.
+    pub(crate) fn session_cell(&self) -> Arc<OnceLock<Session>> {
         self.session.clone()
     }
 
@@ -68,7 +69,7 @@ impl Seat {
     }
 
     /// Puts a request in line, now; the future is the answer.
-    pub(crate) fn take(
+    pub(crate) fn enqueue(
         &self,
         op: Op,
     ) -> impl Future<Output = Result<Reply, Refusal>> + Send + 'static {
@@ -90,8 +91,8 @@ impl Seat {
         *lock(&self.service) = Some(tokio::spawn(service));
     }
 
-    /// The task that is done when its session has ended; once.
-    pub(crate) fn service(&self) -> Option<JoinHandle<()>> {
+    /// Takes the task that is done when its session has ended. None if it was taken before.
+    pub(crate) fn take_service(&self) -> Option<JoinHandle<()>> {
         lock(&self.service).take()
     }
 }

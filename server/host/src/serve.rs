@@ -78,7 +78,7 @@ impl Host {
         session: &Session,
         ahead: Preparation,
     ) -> Result<Option<Arc<dyn Model>>, Refusal> {
-        self.tell_all(self.refresh());
+        self.tell_all(self.read_if_changed());
         match (ahead, self.configuration.mode_lock()) {
             (Preparation::Prompt, _) => self.make_outputs(session.id()),
             (Preparation::Status, _) | (Preparation::Mode, None) => {}

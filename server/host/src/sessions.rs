@@ -5,7 +5,7 @@
 //! it is kept, is the agent's.
 
 use crate::host::Host;
-use crate::map::{Coming, OpenSessions};
+use crate::map::{OpenSessions, SwitchRequest};
 use crate::seat::{Inputs, Seat};
 use crate::serve::{serve, tell};
 use crate::settings::StartSettings;
@@ -32,7 +32,7 @@ use tokio::sync::mpsc::UnboundedReceiver;
 pub(crate) type SessionAnswer = Result<Reply, Refusal>;
 
 /// How long is waited for a session that was left to write its last lines.
-const ENDS: Duration = Duration::from_secs(5);
+const END_BOUND: Duration = Duration::from_secs(5);
 
 /// Beginning of a session.
 pub(crate) enum SessionOrigin {
@@ -44,6 +44,13 @@ pub(crate) enum SessionOrigin {
     Kept(Arc<str>, Journal, Box<Past>),
 }
 
+/// Parts of a session that its origin decides.
+struct OriginParts {
+    id: Arc<str>,
+    journal: Journal,
+    past: Option<Past>,
+}
+
 impl Host {
     /// Puts a request in line for its session. What names none and comes after a request for another one is for that one:
     /// the session that is there is left, and a turn that it began would end with it.
@@ -52,12 +59,12 @@ impl Host {
         session: Option<&str>,
         op: Op,
     ) -> BoxFuture<'static, SessionAnswer> {
-        if session.is_some() || matches!(op, Op::Interrupt(_)) || !self.map.is_coming() {
+        if session.is_some() || matches!(op, Op::Interrupt(_)) || !self.map.is_switching() {
             return self.ask_now(session, op);
         }
         let host = self.clone();
         // Held until this request is in line: what comes later would pass it once the other session is there.
-        let waits = self.map.note_coming();
+        let waits = self.map.note_switch();
         Box::pin(async move {
             // The mutex serves its waiters in their order.
             let came = host.map.changing.lock().await;
@@ -73,7 +80,7 @@ impl Host {
         op: Op,
     ) -> BoxFuture<'static, SessionAnswer> {
         match self.seat_for(session, &op) {
-            Ok(seat) => seat.take(op).boxed(),
+            Ok(seat) => seat.enqueue(op).boxed(),
             Err(refusal) => ready(Err(refusal)).boxed(),
         }
     }
@@ -134,10 +141,10 @@ impl Host {
     /// A new session, which starts where it blocks nobody. It leaves nothing behind on the disk until it is prompted.
     fn begin_seat(self: &Arc<Self>, open: &mut OpenSessions) -> Arc<Seat> {
         let (seat, inputs) = Seat::new();
-        let (host, slot) = (self.clone(), seat.slot());
+        let (host, cell) = (self.clone(), seat.session_cell());
         seat.serve_by(async move {
             let weak = Arc::downgrade(&host);
-            let started = blocking(move || host.start(&slot, SessionOrigin::New, None)).await;
+            let started = blocking(move || host.start(&cell, SessionOrigin::New, None)).await;
             // A panic has been logged, and those who wait hear that it has broken down.
             let Ok((session, events)) = started else { return };
             serve_all(weak, session, events, inputs).await;
@@ -149,20 +156,23 @@ impl Host {
     /// Starts a session with the configuration as it is now, and says and asks what is new in that. Blocking.
     pub(crate) fn start(
         self: &Arc<Self>,
-        slot: &OnceLock<Session>,
+        cell: &OnceLock<Session>,
         origin: SessionOrigin,
         member: Option<MemberPart>,
     ) -> (Session, UnboundedReceiver<SessionEvent>) {
-        let (id, journal, past) = match origin {
-            SessionOrigin::Kept(id, journal, past) => (id, journal, Some(*past)),
+        let OriginParts { id, journal, past } = match origin {
+            SessionOrigin::Kept(id, journal, past) => {
+                OriginParts { id, journal, past: Some(*past) }
+            }
             SessionOrigin::New => self.new_journal(self.free_id(), None),
             SessionOrigin::OfMember(id, name) => self.new_journal(id, Some(name)),
         };
         let outputs = self.options.sessions.as_ref().map(|sessions| sessions.outputs(&id));
         let (sender, events) = tokio::sync::mpsc::unbounded_channel();
         // Until it is where others find it, so that no edit of the configuration passes it by.
-        let mut built = self.configuration.hold();
-        let StartSettings { mut settings, takes_choice, commands, news } = self.read(&mut built);
+        let mut marks = self.configuration.hold();
+        let StartSettings { mut settings, takes_choice, commands, news } =
+            self.read_and_apply(&mut marks);
         let choice = past.as_ref().filter(|_| takes_choice).and_then(Past::model_choice).cloned();
         let why = choice.and_then(|choice| self.choose_again(choice, &mut settings));
         let publish = self.options.publish;
@@ -189,8 +199,8 @@ impl Host {
             approvals,
         };
         let session = Session::start_with(config, workspace, editor, sender, team.hooks);
-        let session = slot.get_or_init(|| session).clone();
-        drop(built);
+        let session = cell.get_or_init(|| session).clone();
+        drop(marks);
         self.tell_all(news);
         self.tell_all(why.map(crate::settings::problem).into_iter().collect());
         (session, events)
@@ -202,14 +212,10 @@ impl Host {
         kept.map_or_else(Sessions::new_id, Sessions::free_id).into()
     }
 
-    fn new_journal(
-        &self,
-        id: Arc<str>,
-        member: Option<String>,
-    ) -> (Arc<str>, Journal, Option<Past>) {
+    fn new_journal(&self, id: Arc<str>, member: Option<String>) -> OriginParts {
         let kept = self.options.sessions.as_ref();
-        let journal = kept.map(|sessions| sessions.begin_for(&id, self.root_names(), member));
-        (id, journal.unwrap_or_default(), None)
+        let journal = kept.map(|sessions| sessions.begin_for(&id, self.root_paths(), member));
+        OriginParts { id, journal: journal.unwrap_or_default(), past: None }
     }
 
     /// Makes the folder for the whole outputs of a session's calls, and lets them be read. Only a folder that exists is a
@@ -269,7 +275,7 @@ impl Host {
         lock(&self.map.open).take(seat);
         let mut ending = lock(&self.map.ending);
         ending.retain(|service| !service.is_finished());
-        ending.extend(seat.service());
+        ending.extend(seat.take_service());
         drop(ending);
         let session = seat.session()?;
         self.teams.end(session.id());
@@ -280,7 +286,7 @@ impl Host {
     /// Waits until the sessions that were left have written their last lines, within a bound.
     pub(crate) async fn left_ones_end(&self) {
         let ending = std::mem::take(&mut *lock(&self.map.ending));
-        if tokio::time::timeout(ENDS, join_all(ending)).await.is_err() {
+        if tokio::time::timeout(END_BOUND, join_all(ending)).await.is_err() {
             tracing::warn!("a session that was left has not ended yet");
         }
     }
@@ -290,7 +296,7 @@ impl Host {
     pub(crate) async fn begin(
         self: Arc<Self>,
         beside: bool,
-        _coming: Option<Coming>,
+        _switch: Option<SwitchRequest>,
     ) -> SessionAnswer {
         let _changing = self.map.changing.lock().await;
         let host = self.clone();
@@ -306,7 +312,7 @@ impl Host {
             }
             let (seat, inputs) = Seat::new();
             lock(&host.map.open).add(seat.clone());
-            let (session, events) = host.start(&seat.slot(), SessionOrigin::New, None);
+            let (session, events) = host.start(&seat.session_cell(), SessionOrigin::New, None);
             let id: SessionId = session.id().clone().into();
             let left = host.install((seat, inputs), events, beside, |_| true)?;
             Ok(Reply::Begun(id, left))
@@ -333,7 +339,7 @@ impl Host {
     }
 
     /// The folders that its sessions work in, as journals have them.
-    pub(crate) fn root_names(&self) -> Vec<String> {
+    pub(crate) fn root_paths(&self) -> Vec<String> {
         let roots = self.workspace.roots();
         roots.iter().map(|root| root.path().to_string_lossy().into_owned()).collect()
     }

@@ -3,7 +3,7 @@
 //! The configuration is read where that blocks nobody, and only if something of it may have changed: its files, or what the
 //! client says.
 
-use crate::configuration::{Built, ModelFactory, tool_names};
+use crate::configuration::{ConfigMarks, ModelFactory, tool_names};
 use crate::host::Host;
 use crate::lock;
 use crate::watch::ConfigWatch;
@@ -39,19 +39,22 @@ pub(crate) struct StartSettings {
 
 impl Host {
     /// Reads the configuration if it may have changed, and hands it to all sessions. Gives what is new in it. Blocking.
-    pub(crate) fn refresh(&self) -> Vec<Event> {
-        let mut built = self.configuration.hold();
+    pub(crate) fn read_if_changed(&self) -> Vec<Event> {
+        let mut marks = self.configuration.hold();
         let is_stale = self.configuration.is_stale();
-        if is_stale || built.has_changed() { self.read(&mut built).news } else { Vec::new() }
+        match is_stale || marks.has_changed() {
+            true => self.read_and_apply(&mut marks).news,
+            false => Vec::new(),
+        }
     }
 
     /// Reads the configuration, and hands it to all sessions if it has changed. Blocking.
-    pub(crate) fn read(&self, built: &mut Built) -> StartSettings {
+    pub(crate) fn read_and_apply(&self, marks: &mut ConfigMarks) -> StartSettings {
         let was_stale = self.configuration.take_stale();
         let sources = self.configuration.sources();
         let mut config = Config::build(&sources, &*self.options.environment);
         let watch = ConfigWatch::of(&config);
-        let has_changed = was_stale || built.is_of_others(&watch);
+        let has_changed = was_stale || marks.differ_from(&watch);
         let mut news = match self.options.headless {
             true => Vec::new(),
             false => self.take_questions(&mut config),
@@ -59,7 +62,7 @@ impl Host {
         let config = Arc::new(config);
         self.configuration.put_in_force(config.clone());
         let (settings, mut problems) = self.settings(&config);
-        let mode = built.replace(watch, settings.mode);
+        let mode = marks.replace(watch, settings.mode);
         if has_changed {
             // If the mode was not what changed, what the user chose by command stays.
             let keeps_mode = mode == settings.mode && config.is_locked("mode").is_none();

@@ -3,6 +3,7 @@
 //! A client that can only send a prompt does everything with them. They are read here, so that each front end
 //! knows the same ones; what they do is the front end's. Any other text that begins with `/` is plain text.
 
+use ArgumentForm::{Nothing, Value, Words};
 use ropewalk_protocol::{Mode, TeamOp};
 
 /// A command that was typed as a prompt.
@@ -52,9 +53,9 @@ pub enum Slash {
     Help,
 }
 
-/// How the words behind a name are read.
+/// Form of the words behind a command's name.
 #[derive(Clone, Copy)]
-enum Reads {
+enum ArgumentForm {
     /// There are none.
     Nothing(fn() -> Slash),
     /// They are one value, or none; anything else is no command.
@@ -63,44 +64,63 @@ enum Reads {
     Words(fn(Option<String>) -> Slash),
 }
 
-/// Every command: its name, what may follow, what it does, and how it is read.
-const TABLE: &[(&str, &str, &str, Reads)] = &[
-    ("stop", "", "stops what is running", Reads::Nothing(|| Slash::Stop)),
-    ("new", "", "begins another conversation", Reads::Nothing(|| Slash::New)),
-    ("mode", "auto, review or plan", "says or changes the mode", Reads::Value(mode)),
-    ("model", "PROVIDER/NAME", "says or changes the model", Reads::Value(model)),
-    ("accept", "", "accepts all changes", Reads::Nothing(|| Slash::Accept)),
-    ("reject", "why", "rejects all changes", Reads::Words(Slash::Reject)),
-    ("next", "", "goes to the next change", Reads::Nothing(|| Slash::Next)),
-    ("undo", "", "takes back what was accepted last", Reads::Nothing(|| Slash::Undo)),
-    (
+/// A command of the table.
+struct SlashCommand {
+    name: &'static str,
+    /// Words for what may follow the name; empty for nothing.
+    takes: &'static str,
+    /// Words for what it does.
+    does: &'static str,
+    form: ArgumentForm,
+}
+
+const fn command(
+    name: &'static str,
+    takes: &'static str,
+    does: &'static str,
+    form: ArgumentForm,
+) -> SlashCommand {
+    SlashCommand { name, takes, does, form }
+}
+
+/// Every command.
+const TABLE: &[SlashCommand] = &[
+    command("stop", "", "stops what is running", Nothing(|| Slash::Stop)),
+    command("new", "", "begins another conversation", Nothing(|| Slash::New)),
+    command("mode", "auto, review or plan", "says or changes the mode", Value(mode)),
+    command("model", "PROVIDER/NAME", "says or changes the model", Value(model)),
+    command("accept", "", "accepts all changes", Nothing(|| Slash::Accept)),
+    command("reject", "why", "rejects all changes", Words(Slash::Reject)),
+    command("next", "", "goes to the next change", Nothing(|| Slash::Next)),
+    command("undo", "", "takes back what was accepted last", Nothing(|| Slash::Undo)),
+    command(
         "rewind",
         "the number of a request",
         "takes back a request and its changes",
-        Reads::Value(rewind),
+        Value(rewind),
     ),
-    (
+    command(
         "compact",
         "what to keep in view",
         "sums up the older part of the conversation",
-        Reads::Words(Slash::Compact),
+        Words(Slash::Compact),
     ),
-    ("context", "", "says how full the model's context is", Reads::Nothing(|| Slash::Context)),
-    ("status", "", "says how things stand", Reads::Nothing(|| Slash::Status)),
-    ("todos", "", "shows the steps of the task", Reads::Nothing(|| Slash::Todos)),
-    ("tasks", "a page", "lists the tasks of the team", Reads::Value(tasks)),
-    (
+    command("context", "", "says how full the model's context is", Nothing(|| Slash::Context)),
+    command("status", "", "says how things stand", Nothing(|| Slash::Status)),
+    command("todos", "", "shows the steps of the task", Nothing(|| Slash::Todos)),
+    command("tasks", "a page", "lists the tasks of the team", Value(tasks)),
+    command(
         "team",
         "stop NAME, approve NUMBER, refuse NUMBER or adopt TEAM",
         "shows the team, ends a teammate, answers a plan, or takes over a team",
-        Reads::Value(team),
+        Value(team),
     ),
-    ("inbox", "", "lists the messages of the team", Reads::Nothing(|| Slash::Inbox)),
-    ("sessions", "", "lists the sessions of these folders", Reads::Nothing(|| Slash::Sessions)),
-    ("resume", "a number of the list", "goes on with one of them", Reads::Value(resume)),
-    ("allow", "", "allows what waits for your approval, once", Reads::Nothing(|| Slash::Allow)),
-    ("refuse", "why", "refuses it", Reads::Words(Slash::Refuse)),
-    ("help", "", "lists these", Reads::Nothing(|| Slash::Help)),
+    command("inbox", "", "lists the messages of the team", Nothing(|| Slash::Inbox)),
+    command("sessions", "", "lists the sessions of these folders", Nothing(|| Slash::Sessions)),
+    command("resume", "a number of the list", "goes on with one of them", Value(resume)),
+    command("allow", "", "allows what waits for your approval, once", Nothing(|| Slash::Allow)),
+    command("refuse", "why", "refuses it", Words(Slash::Refuse)),
+    command("help", "", "lists these", Nothing(|| Slash::Help)),
 ];
 
 impl Slash {
@@ -112,7 +132,8 @@ impl Slash {
     pub fn read(prompt: &str) -> Option<Result<Slash, String>> {
         let typed = prompt.strip_prefix('/')?;
         let (name, rest) = typed.split_once(char::is_whitespace).unwrap_or((typed, ""));
-        let (name, takes, _, reads) = TABLE.iter().find(|(known, ..)| *known == name)?;
+        let SlashCommand { name, takes, form, .. } =
+            TABLE.iter().find(|known| known.name == name)?;
         let rest = Some(rest.trim()).filter(|rest| !rest.is_empty());
         let wrong = |takes: &str| {
             format!(
@@ -120,17 +141,17 @@ impl Slash {
                 prompt.chars().take(40).collect::<String>().trim_end()
             )
         };
-        Some(match (reads, rest) {
-            (Reads::Nothing(make), None) => Ok(make()),
-            (Reads::Nothing(_), Some(_)) => Err(wrong("nothing more")),
-            (Reads::Words(make), rest) => Ok(make(rest.map(str::to_owned))),
-            (Reads::Value(read), rest) => read(rest).ok_or_else(|| wrong(takes)),
+        Some(match (form, rest) {
+            (Nothing(make), None) => Ok(make()),
+            (Nothing(_), Some(_)) => Err(wrong("nothing more")),
+            (Words(make), rest) => Ok(make(rest.map(str::to_owned))),
+            (Value(read), rest) => read(rest).ok_or_else(|| wrong(takes)),
         })
     }
 
     /// All of them, one a line.
     pub fn help() -> String {
-        let line = |(name, takes, does, _): &(&str, &str, &str, Reads)| match *takes {
+        let line = |SlashCommand { name, takes, does, .. }: &SlashCommand| match *takes {
             "" => format!("/{name}: {does}"),
             takes => format!("/{name} [{takes}]: {does}"),
         };
@@ -138,9 +159,9 @@ impl Slash {
     }
 }
 
-/// The names of all, each with what it does.
+/// The names of all commands, each with words for what it does.
 pub(crate) fn names() -> impl Iterator<Item = (&'static str, &'static str)> {
-    TABLE.iter().map(|(name, _, does, _)| (*name, *does))
+    TABLE.iter().map(|command| (command.name, command.does))
 }
 
 fn mode(word: Option<&str>) -> Option<Slash> {
@@ -239,7 +260,7 @@ mod tests {
         for (text, slash) in read {
             assert_eq!(Slash::read(text), Some(Ok(slash.clone())), "{text}");
         }
-        for (name, ..) in TABLE {
+        for SlashCommand { name, .. } in TABLE {
             let is_tried = |(text, _): &&(&str, Slash)| {
                 text.split_whitespace().next() == Some(&format!("/{name}"))
             };

@@ -69,7 +69,7 @@ async fn a_session_that_may_not_take_the_place_of_another_leads_no_team() {
     let refused = blocking(move || {
         let (seat, inputs) = Seat::new();
         lock(&coming.map.open).add(seat.clone());
-        let (_, events) = coming.start(&seat.slot(), SessionOrigin::New, None);
+        let (_, events) = coming.start(&seat.session_cell(), SessionOrigin::New, None);
         coming.install((seat, inputs), events, false, |_| false)
     });
     assert!(refused.await.unwrap().is_err());

@@ -31,6 +31,13 @@ const ABOUT_RULES: &str = "\
 #   allow = [\"bash(npm install *) with network\", \"bash(cat *) with ~/notes\"]
 ";
 
+/// Outcome of renaming a session that the user has named; the title is the new one.
+enum RenameOutcome {
+    Renamed(SessionId, String),
+    /// It is open here, which showed once its number in the list was looked up.
+    IsOpen(SessionId, String),
+}
+
 impl Host {
     /// Where sessions are kept.
     fn kept(&self) -> Result<Sessions, Refusal> {
@@ -47,7 +54,7 @@ impl Host {
     pub(crate) fn list_now(&self, sessions: &Sessions, all: bool) -> Vec<SessionInfo> {
         let list = match all {
             true => sessions.list(),
-            false => sessions.of_roots(&self.root_names()),
+            false => sessions.of_roots(&self.root_paths()),
         };
         *lock(&self.map.listed) = list.iter().map(|listed| listed.id.clone()).collect();
         self.infos(list)
@@ -92,15 +99,14 @@ impl Host {
             let renamed = blocking(move || {
                 let id = host.find(&sessions, &named)?;
                 if host.running(Some(&id)).is_some() {
-                    return Ok(Err((id, title)));
+                    return Ok(RenameOutcome::IsOpen(id, title));
                 }
                 sessions.rename(&id, &title).map_err(refused)?;
-                Ok::<_, Refusal>(Ok(Reply::Renamed(id, title)))
+                Ok::<_, Refusal>(RenameOutcome::Renamed(id, title))
             });
             match renamed.await?? {
-                Ok(reply) => Ok(reply),
-                // The number of an open one.
-                Err((id, title)) => self.ask(Some(&id), Op::Rename(title)).await,
+                RenameOutcome::Renamed(id, title) => Ok(Reply::Renamed(id, title)),
+                RenameOutcome::IsOpen(id, title) => self.ask(Some(&id), Op::Rename(title)).await,
             }
         })
     }

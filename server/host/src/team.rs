@@ -93,7 +93,7 @@ impl Host {
 
     fn team_options(&self, config: &Config) -> Option<TeamOptions> {
         let folder = state_folder(&*self.options.environment);
-        team_options(config, folder.as_deref(), &self.root_names())
+        team_options(config, folder.as_deref(), &self.root_paths())
     }
 
     /// Joins a team as a worker, with the folders and rules of this host.
@@ -198,7 +198,7 @@ impl Host {
         let part = MemberPart { identity, mode, model: model.clone(), tools, hooks };
         // Found from the start on, so that no edit of the configuration passes it by.
         lock(&self.map.open).add(seat.clone());
-        let (session, events) = Host::start(self, &seat.slot(), origin, Some(part));
+        let (session, events) = Host::start(self, &seat.session_cell(), origin, Some(part));
         if let Some(model) = model {
             // As one that the user chooses it is in the journal, and stays where the configuration is edited.
             session.speak_to(model);

@@ -28,26 +28,29 @@ impl Host {
         questions.take_new().into_iter().map(event).collect()
     }
 
-    /// Takes an answer, which counts at once.
-    pub(crate) async fn answer(self: Arc<Self>, answer: TrustAnswer) -> Result<Reply, Refusal> {
+    /// Takes an answer to a question of trust. It counts at once.
+    pub(crate) async fn answer_trust(
+        self: Arc<Self>,
+        answer: TrustAnswer,
+    ) -> Result<Reply, Refusal> {
         blocking(move || {
             // It is an answer to what is asked by now.
-            self.tell_all(self.refresh());
-            let reply = self.remember(answer)?;
+            self.tell_all(self.read_if_changed());
+            let reply = self.remember_trust(answer)?;
             self.configuration.change(|_| ());
-            self.tell_all(self.refresh());
+            self.tell_all(self.read_if_changed());
             Ok(reply)
         })
         .await?
     }
 
-    fn remember(&self, answer: TrustAnswer) -> Result<Reply, String> {
+    fn remember_trust(&self, answer: TrustAnswer) -> Result<Reply, String> {
         let TrustAnswer { root, hash, answer } = answer;
         let root = root.map(|root| folder(&root)).transpose()?;
         let answer = match answer {
             Trust::Trust => Answer::Trust,
             Trust::Never => Answer::Never,
-            Trust::Forget => return self.forget(root),
+            Trust::Forget => return self.forget_trust(root),
         };
         let question = self.find_question(root.as_deref(), hash.as_deref())?;
         remember(&*self.options.environment, &question.root, &question.hash, answer)
@@ -55,7 +58,7 @@ impl Host {
         Ok(Reply::Answered(question.root.to_string_lossy().into_owned()))
     }
 
-    fn forget(&self, root: Option<PathBuf>) -> Result<Reply, String> {
+    fn forget_trust(&self, root: Option<PathBuf>) -> Result<Reply, String> {
         let roots = match root {
             Some(root) => vec![root],
             None => self.workspace.roots().iter().map(|root| root.path().to_owned()).collect(),

@@ -4,7 +4,7 @@
 use crate::budget::used_up;
 use crate::station::Station;
 use futures::future::BoxFuture;
-use ropewalk_agent::hooks::Ended;
+use ropewalk_agent::hooks::TurnOutcome;
 use ropewalk_agent::{Conversation, StepHook};
 use ropewalk_board::BoardError;
 use ropewalk_protocol::StopReason;
@@ -22,14 +22,14 @@ const PATIENCE: Duration = Duration::from_secs(1);
 
 impl Lease {
     /// Waits until the board has answered, if a whole lease has passed since it did.
-    async fn renewed(&self) -> Result<(), Ended> {
+    async fn renewed(&self) -> Result<(), TurnOutcome> {
         while self.0.is_stale() {
             match self.0.renew().await {
                 Ok(()) => break,
                 Err(BoardError::Unreachable { retry_in, .. }) => {
                     self.0.clock.sleep(retry_in.max(Duration::from_secs(1))).await;
                 }
-                Err(error) => return Err((StopReason::Error, Some(error.to_string()))),
+                Err(error) => return Err(TurnOutcome::told(StopReason::Error, error.to_string())),
             }
         }
         Ok(())
@@ -51,19 +51,19 @@ impl StepHook for Lease {
         &'a self,
         conversation: &'a mut Conversation,
         _: bool,
-    ) -> BoxFuture<'a, Result<(), Ended>> {
+    ) -> BoxFuture<'a, Result<(), TurnOutcome>> {
         Box::pin(async move {
             self.renewed().await?;
             // Renewals beside the turn may have found it out before.
             if let Some(task) = self.0.lost() {
                 let words = BoardError::ClaimLost(task.number).to_string();
-                return Err((StopReason::Error, Some(words)));
+                return Err(TurnOutcome::told(StopReason::Error, words));
             }
             if self.0.options.has_budget() {
                 self.count(conversation).await;
             }
             match used_up(&self.0.options, self.0.spent_by_all()) {
-                Some(words) => Err((StopReason::Budget, Some(words))),
+                Some(words) => Err(TurnOutcome::told(StopReason::Budget, words)),
                 None => Ok(()),
             }
         })

@@ -4,7 +4,7 @@
 use crate::session_host::SessionLink;
 use crate::station::Station;
 use futures::future::BoxFuture;
-use ropewalk_agent::hooks::Ended;
+use ropewalk_agent::hooks::TurnOutcome;
 use ropewalk_agent::{Conversation, Session, StepHook};
 use ropewalk_board::{BoardError, RequestState};
 use ropewalk_protocol::Mode;
@@ -40,7 +40,7 @@ impl StepHook for PlanWatch {
         &'a self,
         _: &'a mut Conversation,
         _: bool,
-    ) -> BoxFuture<'a, Result<(), Ended>> {
+    ) -> BoxFuture<'a, Result<(), TurnOutcome>> {
         Box::pin(async {
             if self.station.plan().is_none() {
                 return Ok(());

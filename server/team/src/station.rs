@@ -43,7 +43,7 @@ struct StationState {
     /// The plan that waits for an answer.
     plan: Option<i64>,
     /// True once it was agreed that it leaves.
-    leaves: bool,
+    is_leaving: bool,
     /// Messages in the last request or result, which count as read once that is kept.
     given: BTreeSet<i64>,
     /// The part of what it has spent that the board knows.
@@ -131,11 +131,11 @@ impl Station {
     }
 
     pub(crate) fn is_leaving(&self) -> bool {
-        lock(&self.state).leaves
+        lock(&self.state).is_leaving
     }
 
     pub(crate) fn mark_leaving(&self) {
-        lock(&self.state).leaves = true;
+        lock(&self.state).is_leaving = true;
     }
 
     /// Stops the member: its turn is interrupted, its task returned without counting, and it leaves.

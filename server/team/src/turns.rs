@@ -1,6 +1,7 @@
 //! The turns of a member's session, as its events tell of them.
 
-use ropewalk_protocol::{Event, SessionEvent, StopReason};
+use ropewalk_agent::hooks::TurnOutcome;
+use ropewalk_protocol::{Event, SessionEvent};
 use tokio::sync::watch;
 
 /// The turns so far.
@@ -10,8 +11,8 @@ pub(crate) struct Turns {
     pub(crate) runs: bool,
     /// The number of the last that has ended; 0 for none.
     pub(crate) ended: u64,
-    /// How that ended, and words about it.
-    pub(crate) end: Option<(StopReason, Option<String>)>,
+    /// How that ended.
+    pub(crate) end: Option<TurnOutcome>,
 }
 
 impl Turns {
@@ -29,8 +30,8 @@ pub(crate) fn note(turns: &watch::Sender<Turns>, told: &SessionEvent) {
     match &told.event {
         Event::TurnStarted { .. } => turns.send_modify(|turns| turns.runs = true),
         Event::TurnEnded { turn, stop_reason, message } => turns.send_modify(|turns| {
-            let end = Some((*stop_reason, message.clone()));
-            (turns.runs, turns.ended, turns.end) = (false, *turn, end);
+            let outcome = TurnOutcome { stop_reason: *stop_reason, message: message.clone() };
+            (turns.runs, turns.ended, turns.end) = (false, *turn, Some(outcome));
         }),
         _ => {}
     }

@@ -16,11 +16,11 @@ mod used;
 
 pub use branch::Branch;
 pub use hunks::FileHunks;
-pub(crate) use hunks::{Reviewed, file_hunks};
+pub(crate) use hunks::{HunkCache, file_hunks};
 pub use look::{Answers, Question, synced, synced_by};
 pub(crate) use look::{DiskMemory, FileOnDisk, synced_one};
-pub use merge::merge;
 pub(crate) use merge::merge_all;
+pub use merge::{MergeOrigin, merge};
 pub(crate) use net::{NetChange, NetContent, Side};
 pub use places::{HunkPlaces, PlacedHunk};
 pub(crate) use sync::{catch_up, follow_disk, sync_file};
@@ -216,13 +216,13 @@ pub struct ForkFile {
     /// their text turns up after all.
     pub returned: Vec<Published>,
     pub(crate) seen: DiskMemory,
-    pub(crate) reviewed: Reviewed,
+    pub(crate) hunks: HunkCache,
 }
 
 impl ForkFile {
     pub(crate) fn new(shown: String, place: Option<Place>, entry: Entry) -> Self {
-        let (seen, reviewed) = (DiskMemory::default(), Reviewed::default());
-        Self { shown, place, entry, returned: Vec::new(), seen, reviewed }
+        let (seen, hunks) = (DiskMemory::default(), HunkCache::default());
+        Self { shown, place, entry, returned: Vec::new(), seen, hunks }
     }
 }
 
@@ -394,7 +394,7 @@ impl Fork {
 
     /// The same, without a copy.
     pub(crate) fn reviewed(&self) -> impl Iterator<Item = Arc<[Hunk]>> {
-        self.files.iter().map(|(id, file)| file.reviewed.of(id, file, self.left_by(id, file)))
+        self.files.iter().map(|(id, file)| file.hunks.of(id, file, self.left_by(id, file)))
     }
 
     /// How the file that is to be renamed is named to people.

@@ -37,8 +37,8 @@ pub use editor::{
     Declared, DocumentEdit, EditForm, Editor, EditorError, FileRename, Habits, NoEditor,
 };
 pub use fork::{
-    Branch, FileHunks, Fork, Hunk, HunkKind, HunkSelection, HunkState, MergeReport, Proposal,
-    ProposedChange,
+    Branch, FileHunks, Fork, Hunk, HunkKind, HunkSelection, HunkState, MergeOrigin, MergeReport,
+    Proposal, ProposedChange,
 };
 pub use id::DocId;
 pub use note::Note;

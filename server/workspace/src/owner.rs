@@ -1,7 +1,7 @@
 //! The owner of a fork that several use: it has the fork's lock, and is told of every side effect under it, right before
 //! that happens, so that it can be kept.
 //!
-//! A journal that was written when [`LockedFork::ahead`] returned tells the truth after a crash at any point: what
+//! A journal that was written when [`LockedFork::journal_first`] returned tells the truth after a crash at any point: what
 //! is marked as sent, as being undone, or noted in the ledger may have happened, and
 //! [`Kept::restore`](crate::state::Kept::restore) finds out; nothing else has. This file knows no journal.
 
@@ -19,9 +19,9 @@ pub trait ForkOwner: Send + Sync {
 
 /// A fork that nobody else uses until this is dropped.
 pub trait LockedFork: DerefMut<Target = Fork> {
-    /// Something is about to be done to `files`: an edit is sent, or a file is written, removed or renamed. The fork and
-    /// the workspace's ledger are marked for it already. Called while no document and no ledger is locked.
-    fn ahead(&mut self, files: &[DocId]);
+    /// Journals what is about to be done to `files`: an edit is sent, or a file is written, removed or renamed. The fork
+    /// and the workspace's ledger are marked for it already. Called while no document and no ledger is locked.
+    fn journal_first(&mut self, files: &[DocId]);
 }
 
 /// A fork of which nothing is kept.
@@ -32,5 +32,5 @@ impl ForkOwner for Mutex<Fork> {
 }
 
 impl LockedFork for MutexGuard<'_, Fork> {
-    fn ahead(&mut self, _: &[DocId]) {}
+    fn journal_first(&mut self, _: &[DocId]) {}
 }

@@ -186,7 +186,7 @@ fn with_body(
 
 /// The changed lines with those around them. Bytes that are no UTF-8 stay as they are.
 fn hunks(before: &[u8], after: &[u8]) -> Vec<u8> {
-    let (old, new, is_utf8) = texts(before, after);
+    let ComparedTexts { old, new, is_utf8 } = texts(before, after);
     let lines = unified(&old, &new, &diff(&old, &new), CONTEXT);
     if is_utf8 {
         return lines.into_bytes();
@@ -194,13 +194,21 @@ fn hunks(before: &[u8], after: &[u8]) -> Vec<u8> {
     lines.chars().filter_map(|char| u8::try_from(char).ok()).collect()
 }
 
-/// Both as texts with the same lines; and true if they are UTF-8, else each char stands for one byte.
-fn texts(before: &[u8], after: &[u8]) -> (Text, Text, bool) {
+/// Two contents as texts with the same lines.
+struct ComparedTexts {
+    old: Text,
+    new: Text,
+    /// False if each char stands for one byte.
+    is_utf8: bool,
+}
+
+fn texts(before: &[u8], after: &[u8]) -> ComparedTexts {
     if let (Ok(old), Ok(new)) = (std::str::from_utf8(before), std::str::from_utf8(after)) {
-        return (Text::from(old), Text::from(new), true);
+        return ComparedTexts { old: Text::from(old), new: Text::from(new), is_utf8: true };
     }
     let wide = |bytes: &[u8]| bytes.iter().map(|byte| char::from(*byte)).collect::<String>();
-    (Text::from(wide(before).as_str()), Text::from(wide(after).as_str()), false)
+    let (old, new) = (Text::from(wide(before).as_str()), Text::from(wide(after).as_str()));
+    ComparedTexts { old, new, is_utf8: false }
 }
 
 /// How much of a file stays, in percent; 100 only if all does.
@@ -208,7 +216,7 @@ fn similarity(before: &[u8], after: &[u8]) -> usize {
     if before == after {
         return 100;
     }
-    let (old, new, _) = texts(before, after);
+    let ComparedTexts { old, new, .. } = texts(before, after);
     let set = diff(&old, &new);
     let gone: usize = set.changes().iter().map(|change| change.range.len()).sum();
     let kept = old.len().saturating_sub(gone);

@@ -10,7 +10,7 @@ mod held;
 mod rename;
 mod send;
 
-pub(crate) use rename::{made as renamed, old_name};
+pub(crate) use rename::{old_name_words, settle_rename};
 pub(crate) use send::{EditStart, send, start_edit};
 
 use crate::disk::FileError;
@@ -47,14 +47,24 @@ pub struct PublishReport {
     pub done: Vec<HunkId>,
     /// Files that could not be done: their names as shown, and why.
     pub failed: Vec<(String, Failure)>,
-    /// Files that are open under another name too: the name of the document that was changed, the other's, and whether
-    /// that has unsaved text.
-    pub also_open: Vec<(String, String, bool)>,
+    /// Changed files that are open under another name too.
+    pub also_open: Vec<AlsoOpen>,
     /// Sentences for the user about the work that was done.
     pub told: Vec<String>,
     /// News of failures that the model has not heard yet, for [`Workspace::tell`] unless it is told
     /// in another way.
     pub notes: Vec<Note>,
+}
+
+/// A changed file that is open under another name too.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AlsoOpen {
+    /// The name of the document that was changed, as shown.
+    pub changed: String,
+    /// The name of the other document, as shown.
+    pub other: String,
+    /// True if the other document has unsaved text.
+    pub is_unsaved: bool,
 }
 
 /// Why a file's hunks were not published.
@@ -122,7 +132,7 @@ pub async fn publish(
 ) -> PublishReport {
     let mut report = PublishReport::default();
     let meant: HashSet<HunkId> = fork.lock().select(selection).into_iter().collect();
-    let wanted = synced(workspace, fork, |fork, aside| {
+    let selections = synced(workspace, fork, |fork, aside| {
         for (shown, one) in aside {
             let failed = (shown, Failure::Conflict);
             if meant.contains(&one.mark.id) && !report.failed.contains(&failed) {
@@ -132,25 +142,28 @@ pub async fn publish(
         by_document(fork, &fork.select(selection).into_iter().collect())
     });
     let publishing = Publishing { workspace, editor, fork, bounds };
-    for (id, wanted) in wanted {
-        publishing.one(&id, wanted, &mut report).await;
+    for (id, selection) in selections {
+        publishing.publish_selected(&id, &selection, &mut report).await;
     }
     synced(workspace, fork, |fork, _| fork.note_accepted(workspace));
     report
 }
 
 /// The other names under which an open document's file is open.
-fn others(workspace: &Workspace, id: &DocId) -> Vec<(String, String, bool)> {
+fn others(workspace: &Workspace, id: &DocId) -> Vec<AlsoOpen> {
     if workspace.with_document(id, |_| ()).is_none() {
         return Vec::new();
     }
     let others = workspace.also_open(id, None).into_iter();
-    let told = others.map(|other| {
+    let also_open = others.map(|other| {
         let is_dirty = workspace.with_document(&other, |document| document.use_rank().0);
-        let names = (workspace.shown_as_opened(id), workspace.shown_as_opened(&other));
-        (names.0, names.1, is_dirty.unwrap_or(false))
+        AlsoOpen {
+            changed: workspace.shown_as_opened(id),
+            other: workspace.shown_as_opened(&other),
+            is_unsaved: is_dirty.unwrap_or(false),
+        }
     });
-    told.collect()
+    also_open.collect()
 }
 
 /// Parts that every way of publishing needs.
@@ -200,9 +213,9 @@ fn by_document(fork: &Fork, ids: &HashSet<HunkId>) -> Vec<(DocId, FileSelection)
             out.entry(hunk.doc.clone()).or_default().ids.extend(&hunk.parts);
         }
     }
-    for (id, wanted) in &mut out {
+    for (id, selection) in &mut out {
         if let Some(file) = fork.files.get(id) {
-            wanted.seen = file.entry.contents(&wanted.ids);
+            selection.seen = file.entry.contents(&selection.ids);
         }
     }
     let place = |id: &DocId| match fork.files.get(id).and_then(|file| file.entry.file.as_ref()) {
@@ -218,13 +231,25 @@ fn by_document(fork: &Fork, ids: &HashSet<HunkId>) -> Vec<(DocId, FileSelection)
 /// Outcome of one file's hunks: the ids that are done, and why others are not.
 type FileOutcome = (Vec<HunkId>, Option<Failure>);
 
-/// The document that a file stands on, and whether the file itself and its mode are among the hunks.
-fn chosen(fork: &Fork, id: &DocId, ids: &[HunkId]) -> Option<(DocId, bool, bool)> {
+/// Parts of a file that a selection is about.
+struct SelectedParts {
+    /// The document that the file stands on.
+    source: DocId,
+    /// True if the file itself is selected, and not only its text.
+    has_file: bool,
+    /// True if its permission bits are selected.
+    has_mode: bool,
+}
+
+/// The parts of a file that these hunks are about. None if the fork has no such file.
+fn selected_parts(fork: &Fork, id: &DocId, ids: &[HunkId]) -> Option<SelectedParts> {
     let file = fork.files.get(id)?;
-    let chosen = |mark: &Mark| ids.contains(&mark.id);
-    let of_file = file.entry.file.as_ref().is_some_and(|(_, mark)| chosen(mark));
-    let of_mode = file.entry.mode.as_ref().is_some_and(|(_, mark)| chosen(mark));
-    Some((base_of(id, &file.entry).clone(), of_file, of_mode))
+    let is_selected = |mark: &Mark| ids.contains(&mark.id);
+    Some(SelectedParts {
+        source: base_of(id, &file.entry).clone(),
+        has_file: file.entry.file.as_ref().is_some_and(|(_, mark)| is_selected(mark)),
+        has_mode: file.entry.mode.as_ref().is_some_and(|(_, mark)| is_selected(mark)),
+    })
 }
 
 /// True if one of these is a git repository's own. Merging lets none in; one may come from an older journal, or a folder
@@ -240,21 +265,21 @@ fn is_of_git(fork: &dyn ForkOwner, docs: [&DocId; 2]) -> bool {
 
 /// Publishes what the disk takes, one at a time of each file: all that was chosen, or the mode alone of an open one.
 async fn publish_on_disk(
-    disk: &closed::Disk<'_>,
+    disk: &closed::DiskPublishing<'_>,
     (id, source): (&DocId, &DocId),
-    (ids, seen): (&[HunkId], &[ChangeTexts]),
+    selection: &FileSelection,
     all: bool,
 ) -> FileOutcome {
     let slot = disk.workspace.slot(source);
-    let turn = slot.lock().await;
+    let guard = slot.lock().await;
     let outcome = match all {
-        true => closed::publish_closed(disk, id, (ids, seen)),
-        false => match closed::publish_mode(disk, id, ids) {
+        true => closed::publish_closed(disk, id, selection),
+        false => match closed::publish_mode(disk, id, &selection.ids) {
             Ok(done) => (done, None),
             Err(failure) => (Vec::new(), Some(failure)),
         },
     };
-    drop(turn);
+    drop(guard);
     drop(slot);
     disk.workspace.free_slot(source);
     outcome
@@ -265,15 +290,17 @@ async fn publish_file(
     editor: &dyn Editor,
     fork: &dyn ForkOwner,
     id: &DocId,
-    (ids, seen): (&[HunkId], &[ChangeTexts]),
+    selection: &FileSelection,
     bounds: PublishBounds,
 ) -> FileOutcome {
-    let found = chosen(&fork.lock(), id, ids);
-    let Some((source, changes_file, changes_mode)) = found else { return FileOutcome::default() };
+    let parts = selected_parts(&fork.lock(), id, &selection.ids);
+    let Some(SelectedParts { source, has_file, has_mode }) = parts else {
+        return FileOutcome::default();
+    };
     if is_of_git(fork, [id, &source]) {
         return (Vec::new(), Some(Failure::OfGit));
     }
-    if changes_file && (workspace.is_unsaved(id) || workspace.is_unsaved(&source)) {
+    if has_file && (workspace.is_unsaved(id) || workspace.is_unsaved(&source)) {
         return (Vec::new(), Some(Failure::Unsaved));
     }
     // A file whose rename was not chosen lies under its old name.
@@ -281,11 +308,11 @@ async fn publish_file(
     if source.is_untitled() && !is_open {
         return (Vec::new(), Some(Failure::NotOpen));
     }
-    let by_disk = changes_file || !is_open;
+    let by_disk = has_file || !is_open;
     let (roots, session) = (workspace.roots(), fork.lock().session.clone());
-    let disk = closed::Disk { workspace, fork, roots, session };
-    let mut done = match by_disk || changes_mode {
-        true => match publish_on_disk(&disk, (id, &source), (ids, seen), by_disk).await {
+    let disk = closed::DiskPublishing { workspace, fork, roots, session };
+    let mut done = match by_disk || has_mode {
+        true => match publish_on_disk(&disk, (id, &source), selection, by_disk).await {
             (done, None) if !by_disk => done,
             outcome => return outcome,
         },
@@ -297,12 +324,13 @@ async fn publish_file(
         fork.sync_one(workspace, id, &Answers::default());
         let Some(file) = fork.files.get_mut(id) else { return EditStart::Nothing };
         // Changes in an earlier edit, which may or may not have been made, are not sent again.
-        let ids = &file.entry.unaltered(&file.entry.unsent(ids), seen);
+        let unsent = file.entry.unsent(&selection.ids);
+        let ids = &file.entry.unaltered(&unsent, &selection.seen);
         let Some(part) = file.entry.part(ids) else { return EditStart::Nothing };
         let basis = file.entry.base.text();
         let marked = file.entry.mark_sent(ids, Some(publish));
-        // Kept before the place of the edit is made out: writing takes time, and the user may be typing.
-        fork.ahead(std::slice::from_ref(id));
+        // Journalled before the edit's place is looked up: writing takes time, and the user may be typing.
+        fork.journal_first(std::slice::from_ref(id));
         let started = start_edit(workspace, &source, publish, &basis, &part);
         if matches!(started, EditStart::Sent(..)) {
             carried = marked;

@@ -195,7 +195,7 @@ impl Undoing<'_> {
             if set.is_empty() {
                 return EditStart::Nothing;
             }
-            self.ahead(id, &now, Some(publish));
+            self.note_undoing(id, &now, Some(publish));
             let started = start_edit(workspace, id, publish, &text, &set);
             if !matches!(started, EditStart::Sent(..)) {
                 for hunk in &now {
@@ -208,10 +208,10 @@ impl Undoing<'_> {
         Ok(conflicts)
     }
 
-    /// Notes that `publish` takes these hunks back, and has it kept.
-    fn ahead(&self, id: &DocId, hunks: &[Published], publish: Option<PublishId>) {
+    /// Notes in ledger and journal that `publish` takes these hunks back.
+    fn note_undoing(&self, id: &DocId, hunks: &[Published], publish: Option<PublishId>) {
         self.mark(hunks, publish);
-        self.fork.lock().ahead(std::slice::from_ref(id));
+        self.fork.lock().journal_first(std::slice::from_ref(id));
     }
 
     fn mark(&self, hunks: &[Published], publish: Option<PublishId>) {
@@ -246,7 +246,7 @@ impl Undoing<'_> {
                 path: place.shown.clone(),
                 reason: error.to_string(),
             })?;
-            self.ahead(id, hunks, Some(self.workspace.publish_id()));
+            self.note_undoing(id, hunks, Some(self.workspace.publish_id()));
             if let Err(error) = disk::write(&roots, &place, &bytes, Expect::Hash(hash)) {
                 self.mark(hunks, None);
                 return Err(error);

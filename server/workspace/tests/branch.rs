@@ -90,7 +90,7 @@ impl Bench {
                 &self.workspace,
                 &self.fork,
                 &view,
-                (1, &Maker::Call("c".into())),
+                MergeOrigin { turn: 1, maker: &Maker::Call("c".into()) },
                 vec![proposal],
             );
         }
@@ -206,7 +206,7 @@ proptest! {
         let before: Vec<String> = NAMES.iter().map(|name| bench.users(name)).collect();
         let (view, work) = bench.branch.work(&bench.workspace);
         let maker = Maker::Call("task".into());
-        let report = merge(&bench.workspace, &bench.fork, &view, (1, &maker), work);
+        let report = merge(&bench.workspace, &bench.fork, &view, MergeOrigin { turn: 1, maker: &maker }, work);
         prop_assert_eq!(report.conflicts, Vec::<String>::new(), "it has just followed");
         let after: Vec<String> = NAMES.iter().map(|name| bench.users(name)).collect();
         prop_assert_eq!(before, after);
@@ -249,7 +249,7 @@ fn names_bytes_and_modes_come_back() {
     bench.call("open.txt", 3, false);
     bench.follow();
     let (view, work) = bench.branch.work(&bench.workspace);
-    merge(&bench.workspace, &bench.fork, &view, (1, &maker), work);
+    merge(&bench.workspace, &bench.fork, &view, MergeOrigin { turn: 1, maker: &maker }, work);
     let hunks = bench.fork.lock().unwrap().hunks();
     let told: Vec<(&str, &str)> =
         hunks.iter().map(|hunk| (&*hunk.file, hunk.kind.name())).collect();

@@ -1,7 +1,7 @@
 //! Changes of a call on their way into the fork, and in auto mode into the user's text. What of them did not get there is
 //! said in the call's result.
 
-use crate::changes::{CallOrigin, MergeOutcome, in_words};
+use crate::changes::{CallOrigin, MergeOutcome, report_in_words};
 use crate::interrupt::{Interrupt, Interrupted};
 use crate::session::parts::SessionParts;
 use ropewalk_protocol::{Level, Mode};
@@ -82,10 +82,10 @@ impl SessionParts {
         let failed = match interrupt.or(&mut publishing).await {
             // Said in the result, which makes its notes unneeded.
             Ok(Ok(report)) => {
-                changes.tell_now(&report);
+                changes.tell_user(&report);
                 report.told.iter().for_each(|told| output.say(&format!("\n({told})")));
-                changes.tell_others(&report);
-                in_words(&report).1
+                changes.tell_also_open(&report);
+                report_in_words(&report).1
             }
             Ok(Err(error)) => {
                 tracing::error!(%error, "a publish panicked");
@@ -95,8 +95,8 @@ impl SessionParts {
                 output.say("\n(interrupted by the user while this was on its way into their text)");
                 tokio::spawn(async move {
                     if let Ok(report) = publishing.await {
-                        changes.tell_later(&report);
-                        changes.tell_now(&report);
+                        changes.tell_model(&report);
+                        changes.tell_user(&report);
                     }
                     changes.show().await;
                 });

@@ -20,15 +20,20 @@ pub(crate) struct Repeats {
     counts: HashMap<u64, u32>,
 }
 
+/// A call that is over, to be counted.
+pub(super) struct CountedCall<'a> {
+    pub(super) tool: &'a str,
+    /// Equal for equal calls.
+    pub(super) call: String,
+    pub(super) output: &'a mut ToolOutput,
+}
+
 impl Repeats {
-    /// Counts the calls of a step, each with its tool and what tells it from other calls. The same call made twice in one message counts once: the model had not seen its
+    /// Counts the calls of a step. The same call made twice in one message counts once: the model had not seen its
     /// result.
-    pub(super) fn note<'a>(
-        &mut self,
-        done: impl Iterator<Item = (&'a str, String, &'a mut ToolOutput)>,
-    ) {
+    pub(super) fn note<'a>(&mut self, done: impl Iterator<Item = CountedCall<'a>>) {
         let mut seen = HashSet::new();
-        for (tool, call, output) in done {
+        for CountedCall { tool, call, output } in done {
             let key = key(&call, output);
             if tool == CheckBackground::NAME || !seen.insert(key) {
                 continue;

@@ -5,7 +5,7 @@ use crate::journal::record::Record;
 use ropewalk_tools::policy::is_sensitive;
 use ropewalk_workspace::bundle::take;
 use ropewalk_workspace::entry::Maker;
-use ropewalk_workspace::fork::synced;
+use ropewalk_workspace::fork::{MergeOrigin, synced};
 use ropewalk_workspace::state::SavedState;
 use ropewalk_workspace::{Branch, Bundle, BundleGuard, Fork, MergeReport, TakeError};
 use std::sync::{Arc, MutexGuard, PoisonError};
@@ -14,8 +14,11 @@ use std::time::Duration;
 /// How often two forks are brought to the same texts, while the user types.
 const ROUNDS: usize = 20;
 
-/// How long is waited for a file that is being written, and how often.
-const WRITING: (Duration, usize) = (Duration::from_millis(50), 100);
+/// Pause before a file that is being written is looked at again.
+const WRITE_PAUSE: Duration = Duration::from_millis(50);
+
+/// How many such pauses are made.
+const WRITE_PAUSES: usize = 100;
 
 impl Changes {
     /// Takes a bundle in, all of it or nothing.
@@ -30,13 +33,13 @@ impl Changes {
         loop {
             let (bundle, by) = (bundle.clone(), by.clone());
             let taking = move |changes: &Self| {
-                let by = (by.0, &by.1);
-                changes.guarded(|guard| take(&changes.workspace, changes, &bundle, by, guard))
+                let origin = MergeOrigin { turn: by.0, maker: &by.1 };
+                changes.guarded(|guard| take(&changes.workspace, changes, &bundle, origin, guard))
             };
             match self.apart(taking).await {
-                Err(TakeError::Busy(_)) if rounds < WRITING.1 => {
+                Err(TakeError::Busy(_)) if rounds < WRITE_PAUSES => {
                     rounds += 1;
-                    tokio::time::sleep(WRITING.0).await;
+                    tokio::time::sleep(WRITE_PAUSE).await;
                 }
                 Ok(report) => {
                     self.note_merge();

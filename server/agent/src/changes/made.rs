@@ -1,14 +1,14 @@
 //! Notes of what a turn does to files, for whoever checks it at the end.
 
 use super::Changes;
-use super::work::ForkWork;
+use super::work::FileWork;
 use ropewalk_workspace::{DocId, Editor, HunkId};
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, MutexGuard, PoisonError};
 use tokio::time::Instant;
 
 impl Changes {
-    fn noted(&self) -> MutexGuard<'_, ForkWork> {
+    fn noted(&self) -> MutexGuard<'_, FileWork> {
         // A panic while the lock was held leaves plain data behind, which stays usable.
         self.work.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -64,6 +64,16 @@ struct Placing<'a> {
     turns: BTreeMap<u64, Vec<PublishedHunk>>,
 }
 
+/// A published change of text, where it stands now.
+struct PlacedText {
+    id: HunkId,
+    turn: u64,
+    file: String,
+    range: TextRange,
+    /// The text before the change.
+    old: String,
+}
+
 impl Placing<'_> {
     /// Changes of one document's text. Where it is open, its version and their places are of one moment.
     fn texts(&mut self, doc: &DocId, ids: &[HunkId]) {
@@ -79,14 +89,15 @@ impl Placing<'_> {
                 let range = placed.as_ref().map(|(lines, _)| lines.clone());
                 let range = range.map(|lines| text_range(coordinates.line_feed_range(text, lines)));
                 let old = placed.map_or_else(|| one.old.clone(), |(_, old)| old);
-                (one.id, one.turn, one.file.clone(), range.unwrap_or_default(), old)
+                let (id, turn, file) = (one.id, one.turn, one.file.clone());
+                PlacedText { id, turn, file, range: range.unwrap_or_default(), old }
             };
             lines.map(place).collect::<Vec<_>>()
         };
         let open = workspace
             .with_document(doc, |document| (Some(document.version), in_text(document.text())));
         let (version, placed) = open.unwrap_or_else(|| (None, in_text(&on_disk(workspace, doc))));
-        for (id, turn, file, range, old) in placed {
+        for PlacedText { id, turn, file, range, old } in placed {
             let (hunk, uri, old) = (id.0, doc.to_uri(), self.shown(old));
             let kind = ChangeKind::Text;
             let change = PublishedHunk { hunk, uri, file, kind, version, range, old };

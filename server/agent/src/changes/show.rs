@@ -7,7 +7,7 @@ use ropewalk_protocol::plugin::HunkTexts;
 use ropewalk_protocol::{Event, HunkInfo, Level};
 use ropewalk_tools::policy::TrustedFiles;
 use ropewalk_workspace::fork::{Answers, HunkPlaces, synced_by};
-use ropewalk_workspace::publish::PublishReport;
+use ropewalk_workspace::publish::{AlsoOpen, PublishReport};
 use ropewalk_workspace::state::SavedState;
 use ropewalk_workspace::{DisplacedChange, DocId, Fork, Hunk};
 use std::sync::{Arc, PoisonError};
@@ -123,13 +123,13 @@ impl Changes {
     pub(crate) fn tell(&self, looked: Option<HunkLook>) {
         let Some(HunkLook { number, hunks, news }) = looked else { return };
         news.into_iter().for_each(|event| self.events.tell(event));
-        let mut shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
-        if number < shown.number {
+        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        if number < told.number {
             return;
         }
-        shown.number = number;
-        if shown.hunks != hunks {
-            shown.hunks.clone_from(&hunks);
+        told.number = number;
+        if told.hunks != hunks {
+            told.hunks.clone_from(&hunks);
             self.events.tell(Event::Hunks { hunks });
         }
     }
@@ -142,20 +142,20 @@ impl Changes {
     }
 
     /// Tells the user what they should know of what was done.
-    pub(crate) fn tell_now(&self, report: &PublishReport) {
+    pub(crate) fn tell_user(&self, report: &PublishReport) {
         for sentence in &report.told {
             self.events.warn(sentence.clone());
         }
     }
 
     /// Tells the user of changed files that are open under another name too.
-    pub(crate) fn tell_others(&self, report: &PublishReport) {
-        for (file, other, is_dirty) in &report.also_open {
+    pub(crate) fn tell_also_open(&self, report: &PublishReport) {
+        for AlsoOpen { changed, other, is_unsaved } in &report.also_open {
             let mut words = format!(
-                "{other} is the same file as {file}, and both are open. The change was made in {file}: {other} shows it \
+                "{other} is the same file as {changed}, and both are open. The change was made in {changed}: {other} shows it \
                  once that is saved and {other} is read anew."
             );
-            if *is_dirty {
+            if *is_unsaved {
                 words.push_str(&format!(
                     " {other} has unsaved text of its own, which would be lost then, or would take the change back if \
                      it is saved."
@@ -166,15 +166,15 @@ impl Changes {
     }
 
     /// Tells the model with its next message what it has not heard yet of a publish.
-    pub(crate) fn tell_later(&self, report: &PublishReport) {
+    pub(crate) fn tell_model(&self, report: &PublishReport) {
         for note in &report.notes {
             self.workspace.tell(Some(self.session.clone()), note.clone());
         }
     }
 }
 
-/// How many hunks a report is about, and what failed.
-pub(crate) fn in_words(report: &PublishReport) -> (usize, Vec<String>) {
+/// The number of hunks that are done, and words for each file that failed.
+pub(crate) fn report_in_words(report: &PublishReport) -> (usize, Vec<String>) {
     let failed = report.failed.iter().map(|(file, why)| format!("{file}: {why}")).collect();
     (report.done.len(), failed)
 }

@@ -6,7 +6,7 @@ use tokio::time::Instant;
 
 /// See the module.
 #[derive(Default)]
-pub(super) struct ForkWork {
+pub(super) struct FileWork {
     /// How often calls have proposed changes, since the session began.
     pub(super) merges: u64,
     /// Documents with published changes, since the turn began.

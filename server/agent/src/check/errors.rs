@@ -50,7 +50,7 @@ impl Baseline {
             tokio::spawn(async move {
                 if let Ok(Ok(told)) = timeout(PATIENCE, asked).await {
                     let mut counts = counts.lock().unwrap_or_else(PoisonError::into_inner);
-                    for (doc, _, message) in read(&told) {
+                    for ToldError { doc, message, .. } in errors(&told) {
                         *counts.entry((doc, message.to_owned())).or_default() += 1;
                     }
                 }
@@ -64,12 +64,19 @@ impl Baseline {
     }
 }
 
-/// The errors among diagnostics as an editor tells them: the document, its line, what is said.
-fn read(told: &str) -> impl Iterator<Item = (DocId, &str, &str)> {
+/// An error that an editor tells.
+struct ToldError<'a> {
+    doc: DocId,
+    line: &'a str,
+    message: &'a str,
+}
+
+/// The errors among diagnostics as an editor tells them.
+fn errors(told: &str) -> impl Iterator<Item = ToldError<'_>> {
     told.lines().filter_map(|line| {
         let (place, message) = line.split_once(ERROR)?;
         let (uri, line) = place.rsplit_once(':')?;
-        Some((DocId::from_uri(uri), line, message))
+        Some(ToldError { doc: DocId::from_uri(uri), line, message })
     })
 }
 
@@ -83,15 +90,15 @@ pub(super) async fn new_errors(parts: &SessionParts, before: &Baseline) -> Optio
     sleep_until(last? + PATIENCE).await;
     let told = timeout(PATIENCE, editor.diagnostics(None)).await.ok()?.ok()?;
     let mut known = before.counts();
-    let is_new = |(doc, _, message): &(DocId, &str, &str)| {
+    let is_new = |ToldError { doc, message, .. }: &ToldError<'_>| {
         let left = known.get_mut(&(doc.clone(), (*message).to_owned()));
         published.contains(doc)
             && left.is_none_or(|left| std::mem::replace(left, left.saturating_sub(1)) == 0)
     };
-    let shown = |(doc, line, message): (DocId, &str, &str)| ErrorLine {
+    let shown = |ToldError { doc, line, message }: ToldError<'_>| ErrorLine {
         file: parts.workspace.shown(&doc),
         line: line.to_owned(),
         message: message.to_owned(),
     };
-    Some(read(&told).filter(is_new).map(shown).collect())
+    Some(errors(&told).filter(is_new).map(shown).collect())
 }

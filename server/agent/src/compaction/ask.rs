@@ -4,7 +4,7 @@ use super::room::Load;
 use crate::budget;
 use crate::context::text_bytes;
 use crate::conversation::Conversation;
-use crate::hooks::Ended;
+use crate::hooks::TurnOutcome;
 use crate::session::parts::SessionParts;
 use futures::StreamExt;
 use ropewalk_model::{
@@ -73,7 +73,7 @@ pub(super) async fn summary(
     conversation: &mut Conversation,
     load: &Load,
     (count, focus): (usize, Option<&str>),
-) -> Result<ConversationSummary, Ended> {
+) -> Result<ConversationSummary, TurnOutcome> {
     let words = question(focus);
     let most = (load.room().context / PART).clamp(TOKENS.0, TOKENS.1);
     let mut from = 0;
@@ -112,11 +112,11 @@ pub(super) async fn summary(
 }
 
 /// End of a compaction that a network, a key or a server has stopped.
-fn failed(error: &ModelError) -> Ended {
+fn failed(error: &ModelError) -> TurnOutcome {
     let words = format!(
         "The conversation could not be summed up, and stays as it is: {error}. Say \"continue\" once that is fixed."
     );
-    (ropewalk_protocol::StopReason::Error, Some(words))
+    TurnOutcome::told(ropewalk_protocol::StopReason::Error, words)
 }
 
 /// The question for a summary.

@@ -1,6 +1,6 @@
 //! Progress between compactions: a turn that compacts again and again, and makes no call that is new to it, ends.
 
-use crate::hooks::Ended;
+use crate::hooks::TurnOutcome;
 use ropewalk_protocol::StopReason;
 use std::collections::HashSet;
 use std::collections::hash_map::DefaultHasher;
@@ -37,7 +37,7 @@ impl Guard {
     }
 
     /// The conversation is about to be compacted.
-    pub(super) fn compacts(&mut self) -> Result<(), Ended> {
+    pub(super) fn compacts(&mut self) -> Result<(), TurnOutcome> {
         self.in_a_row += 1;
         if self.in_a_row < TOO_MANY {
             return Ok(());
@@ -45,7 +45,7 @@ impl Guard {
         self.in_a_row = 0;
         let message = "Stopped: the model's context was full three times in a row, and in between it did nothing that \
                        was new. Ask for less at a time, or give the model more context.";
-        Err((StopReason::Error, Some(message.to_owned())))
+        Err(TurnOutcome::told(StopReason::Error, message))
     }
 }
 

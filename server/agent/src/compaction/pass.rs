@@ -1,6 +1,6 @@
 //! One compaction, from the look at what there is to the history that replaces it.
 
-use super::ask::{ConversationSummary, SummaryAuthor, summary};
+use super::ask::{SummaryAuthor, summary};
 use super::cut::{Squeeze, is_possible, tail};
 use super::message::{MessageParts, NextTask, state, transcript};
 use super::room::Load;
@@ -8,7 +8,7 @@ use super::skills::{self, KeptSkills};
 use crate::calls::bounded::write_whole;
 use crate::conversation::Conversation;
 use crate::history::tail::CompactedTail;
-use crate::hooks::Ended;
+use crate::hooks::TurnOutcome;
 use crate::journal::record::Record;
 use crate::session::parts::SessionParts;
 use ropewalk_model::{Block, Message, Role};
@@ -49,7 +49,7 @@ pub(crate) async fn compact(
     parts: &Arc<SessionParts>,
     conversation: &mut Conversation,
     occasion: Occasion,
-) -> Result<(), Ended> {
+) -> Result<(), TurnOutcome> {
     let view = skills::look(parts).await;
     let Some(load) = Load::of(parts, conversation) else { return Ok(()) };
     let messages: Vec<&Message> = conversation.messages().collect();
@@ -73,7 +73,8 @@ pub(crate) async fn compact(
     let transcript = keep_transcript(parts, conversation, count).await;
     let skills = skills::kept(parts, conversation, &load, view).await;
     let state = state(parts, &conversation.reads, &skills.words);
-    let material = (&summary, transcript, &*state, tails);
+    let summed_up = &*summary.text;
+    let material = CompactionMaterial { summary: summed_up, transcript, state: &state, tails };
     let identity = match &parts.thread {
         Some(thread) => Some(thread.identity.clone()),
         None => parts.settings.get().facts.identity.clone(),
@@ -97,16 +98,21 @@ pub(crate) async fn compact(
     Ok(())
 }
 
+/// Texts that a new history is made of.
+struct CompactionMaterial<'a> {
+    summary: &'a str,
+    /// The file that has the conversation until then.
+    transcript: Option<PathBuf>,
+    state: &'a str,
+    /// The tails that may stay, the longest first.
+    tails: [(Squeeze, CompactedTail); 4],
+}
+
 /// The first of the new histories that fits. The error is the tokens of the shortest.
 fn fitting(
     conversation: &Conversation,
     load: &Load,
-    (summary, transcript, state, tails): (
-        &ConversationSummary,
-        Option<PathBuf>,
-        &str,
-        [(Squeeze, CompactedTail); 4],
-    ),
+    CompactionMaterial { summary, transcript, state, tails }: CompactionMaterial<'_>,
     (occasion, identity): (&Occasion, Option<&str>),
 ) -> Result<Compacted, u64> {
     let room = load.room();
@@ -123,7 +129,7 @@ fn fitting(
         identity,
         words,
         most_words,
-        summary: &summary.text,
+        summary,
         state,
         next,
     };
@@ -208,7 +214,7 @@ fn not_possible(
     conversation: &Conversation,
     load: &Load,
     occasion: &Occasion,
-) -> Result<(), Ended> {
+) -> Result<(), TurnOutcome> {
     match occasion.why {
         CompactionCause::Asked => {
             parts.events.notice(Level::Info, "There is nothing to sum up yet.");
@@ -223,7 +229,7 @@ fn not_possible(
 }
 
 /// The end of a turn whose context can't be made free, with what fills it.
-fn full(conversation: &Conversation, load: &Load, tokens: u64) -> Ended {
+fn full(conversation: &Conversation, load: &Load, tokens: u64) -> TurnOutcome {
     let room = load.room();
     let last = conversation.messages().next_back().map(|message| message.content.iter());
     let last: usize = last.into_iter().flatten().map(super::cut::bytes).sum();
@@ -237,5 +243,5 @@ fn full(conversation: &Conversation, load: &Load, tokens: u64) -> Ended {
         load.model.name(),
         room.context,
     );
-    (StopReason::Error, Some(message))
+    TurnOutcome::told(StopReason::Error, message)
 }

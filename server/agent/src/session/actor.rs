@@ -6,7 +6,7 @@ use super::parts::SessionParts;
 use super::review::{self, ReviewStep, compact_idle, selected};
 use super::waits::{KeyQuestion, RunningTurn, back, ended, known, undone};
 use crate::conversation::Conversation;
-use crate::hooks::{Ended, StepHook};
+use crate::hooks::{StepHook, TurnOutcome};
 use crate::inbox::InboxItem;
 use crate::interrupt::Interrupt;
 use crate::journal::record::{Record, now};
@@ -360,8 +360,8 @@ impl Actor {
         self.parts.todos.turn_begins(turn);
         let task = match &self.no_key {
             Some(error) => {
-                let ended = (StopReason::Error, Some(error.to_string()));
-                tokio::spawn(async { (conversation, ended) })
+                let outcome = TurnOutcome::told(StopReason::Error, error.to_string());
+                tokio::spawn(async { (conversation, outcome) })
             }
             None => {
                 let interrupt = Interrupt(Some(interrupted));
@@ -377,11 +377,11 @@ impl Actor {
         self.running = Some(RunningTurn { turn, interrupt, task });
     }
 
-    async fn turn_ended(&mut self, (mut conversation, ended): (Conversation, Ended)) {
+    async fn turn_ended(&mut self, (mut conversation, outcome): (Conversation, TurnOutcome)) {
         let Some(running) = self.running.take() else { return };
         conversation.follow(&self.parts.settings.get());
         self.conversation = Some(conversation);
-        let (stop_reason, message) = ended;
+        let TurnOutcome { stop_reason, message } = outcome;
         self.parts.changes.show().await;
         let ended = Record::Ended { turn: running.turn, at: now(), stop_reason };
         self.parts.journal.write(&ended);

@@ -44,9 +44,9 @@ impl SessionParts {
         if may_publish && self.settings.get().mode == Mode::Auto && count > 0 {
             let parted = self.changes.split(report.hunks, Vec::new()).await;
             let published = self.changes.publish(&HunkSelection::Hunks(parted.now)).await;
-            self.changes.tell_later(&published);
-            self.changes.tell_now(&published);
-            self.changes.tell_others(&published);
+            self.changes.tell_model(&published);
+            self.changes.tell_user(&published);
+            self.changes.tell_also_open(&published);
         }
         Ok(count)
     }

@@ -93,8 +93,7 @@ impl SessionBeginning {
         let started = take(&mut past.background_calls);
         let granted = past.granted.iter().filter_map(|rule| rule.parse().ok()).collect();
         let (saved, snapshot) = (past.kept.clone(), watch::Sender::default());
-        let told = (journal.clone(), events.clone(), settings.clone());
-        let todos = Arc::new(Todos::new(take(&mut past.todos), past.last_turn, told));
+        let todos = todos(&mut past, &journal, &events, &settings);
         let (bundles, start) = bundles(&mut past, &journal);
         let conversation = conversation(past, goes_on, &settings, &journal, snapshot.clone());
         let readable = Arc::<ReadableFolders>::default();
@@ -144,6 +143,18 @@ impl SessionBeginning {
         tell_ended(background, &parts.inbox, &parts.journal);
         Self { parts, conversation, not_restored }
     }
+}
+
+/// Todos as the journal has them.
+fn todos(
+    past: &mut Past,
+    journal: &Journal,
+    events: &Events,
+    settings: &Arc<CurrentSettings>,
+) -> Arc<Todos> {
+    let list = take(&mut past.todos);
+    let (journal, events, settings) = (journal.clone(), events.clone(), settings.clone());
+    Arc::new(Todos::new(list, past.last_turn, journal, events, settings))
 }
 
 /// Bundles that were taken in, and the state that the session's task started from.

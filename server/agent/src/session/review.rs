@@ -7,7 +7,7 @@
 use super::background::take_in;
 use super::bundles::BundleWork;
 use super::parts::SessionParts;
-use crate::changes::in_words;
+use crate::changes::report_in_words;
 use crate::compaction::pass::{Occasion, compact};
 use crate::conversation::Conversation;
 use crate::history::History;
@@ -103,16 +103,16 @@ async fn review_one(parts: Arc<SessionParts>, review: ReviewStep) -> ReviewOutco
         ReviewStep::Accept(selection) => {
             let report = changes.publish(&selection).await;
             // The user may answer what they are told at once, and the model is to know it then.
-            changes.tell_later(&report);
-            changes.tell_now(&report);
-            changes.tell_others(&report);
-            in_words(&report)
+            changes.tell_model(&report);
+            changes.tell_user(&report);
+            changes.tell_also_open(&report);
+            report_in_words(&report)
         }
         ReviewStep::Undo(selection, ended) => {
             let report = changes.undo(&selection).await;
-            changes.tell_now(&report);
+            changes.tell_user(&report);
             let _ = ended.send(());
-            in_words(&report)
+            report_in_words(&report)
         }
         ReviewStep::Reject(selection, reason) => {
             done(changes.reject(&selection, reason.as_deref()))
@@ -169,8 +169,8 @@ async fn rewind(parts: &SessionParts, conversation: &mut Conversation, turn: u64
     let later = turns.get(at..).unwrap_or_default();
     for mark in later.iter().rev() {
         let report = parts.changes.undo(&HunkSelection::Turn(mark.turn)).await;
-        let (done, words) = in_words(&report);
-        parts.changes.tell_now(&report);
+        let (done, words) = report_in_words(&report);
+        parts.changes.tell_user(&report);
         count += done;
         failed.extend(words);
     }
@@ -202,7 +202,7 @@ pub(super) async fn compact_idle(
     let done = AssertUnwindSafe(interrupt.or(compacting)).catch_unwind().await;
     match done {
         Ok(Ok(Ok(()))) => {}
-        Ok(Ok(Err((_, message)))) => parts.events.warn(message.unwrap_or_default()),
+        Ok(Ok(Err(stopped))) => parts.events.warn(stopped.message.unwrap_or_default()),
         Ok(Err(Interrupted)) => {
             parts.events.notice(Level::Info, "The summary was stopped; nothing has changed.")
         }

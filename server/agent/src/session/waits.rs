@@ -1,7 +1,7 @@
 //! Futures that a session's actor waits for: each is never ready while there is nothing to wait for.
 
 use crate::conversation::Conversation;
-use crate::hooks::Ended;
+use crate::hooks::TurnOutcome;
 use futures::future::BoxFuture;
 use ropewalk_model::ModelError;
 use tokio::sync::{oneshot, watch};
@@ -14,7 +14,7 @@ pub(super) type KeyQuestion = BoxFuture<'static, Result<(), ModelError>>;
 pub(super) struct RunningTurn {
     pub(super) turn: u64,
     pub(super) interrupt: watch::Sender<bool>,
-    pub(super) task: JoinHandle<(Conversation, Ended)>,
+    pub(super) task: JoinHandle<(Conversation, TurnOutcome)>,
 }
 
 /// The conversation that comes back from a rewind; never, while none is under way.
@@ -49,7 +49,7 @@ pub(super) async fn known(asking: &mut Option<KeyQuestion>) -> Result<(), ModelE
 }
 
 /// The end of the running turn; never, while none is running.
-pub(super) async fn ended(running: &mut Option<RunningTurn>) -> (Conversation, Ended) {
+pub(super) async fn ended(running: &mut Option<RunningTurn>) -> (Conversation, TurnOutcome) {
     match running {
         // A turn gives it back also when it breaks down: else the runtime is going down.
         Some(running) => match (&mut running.task).await {

@@ -22,6 +22,15 @@ pub(crate) struct BranchFiles {
     untold: Mutex<LostWork>,
 }
 
+/// Work of a subagent that is to come back.
+pub(super) struct ThreadWork {
+    /// The view that it was made on.
+    pub(super) view: Arc<View>,
+    pub(super) proposals: Vec<Proposal>,
+    /// The part of the work that is lost already.
+    pub(super) lost: LostWork,
+}
+
 impl BranchFiles {
     async fn follow(&self) -> View {
         let (view, report) = self.changes.follow(&self.branch).await;
@@ -76,12 +85,13 @@ impl ThreadFiles {
         }
     }
 
-    /// The work that is to come back, on the view that it was made on, and what of it is lost already.
-    pub(super) async fn work(&self) -> Option<(Arc<View>, Vec<Proposal>, LostWork)> {
+    /// The work that is to come back. None where the subagent changes nothing.
+    pub(super) async fn work(&self) -> Option<ThreadWork> {
         let Self::Branch(own) = self else { return None };
         own.follow().await;
-        let (view, work) = own.changes.work(&own.branch).await;
-        Some((Arc::new(view), work, locked(&own.lost).clone()))
+        let (view, proposals) = own.changes.work(&own.branch).await;
+        let lost = locked(&own.lost).clone();
+        Some(ThreadWork { view: Arc::new(view), proposals, lost })
     }
 }
 

@@ -1,12 +1,13 @@
 //! One subagent, from its call to its result.
 
-use super::files::ThreadFiles;
+use super::files::{ThreadFiles, ThreadWork};
 use super::result::{EndFacts, NO_SUMMARY, facts, last_words, stopped};
 use super::spending::TurnSpending;
 use super::thread::SubagentThread;
 use super::types::AgentType;
 use crate::calls::{CallStage, ModelCall};
 use crate::changes::CallOrigin;
+use crate::hooks::TurnOutcome;
 use crate::interrupt::Interrupted;
 use crate::settings::Settings;
 use crate::tools::task;
@@ -139,11 +140,11 @@ impl Turn {
         thread: &Arc<SubagentThread>,
         end: ThreadEnd,
     ) -> ToolOutput {
-        let (stop, message) = &end.ended;
-        let (output, came_back) = match stop {
+        let TurnOutcome { stop_reason, message } = &end.outcome;
+        let (output, came_back) = match stop_reason {
             StopReason::Interrupted => (interrupted(&end), CameBack::default()),
             _ => {
-                let mut output = match (stop, message) {
+                let mut output = match (stop_reason, message) {
                     (StopReason::Error, Some(message)) => ToolOutput::error(format_args!(
                         "the subagent could not go on: {message}\nThe last of what it had said:\n{}",
                         last_words(&said(&end))
@@ -183,7 +184,7 @@ impl Turn {
             agent: &thread.agent,
             steps: end.steps,
             spent: end.conversation.spent,
-            stop: end.ended.0,
+            stop: end.outcome.stop_reason,
             most: (limits.subagent_steps, limits.subagent_tokens.into()),
             changed: &came_back.changed,
         })
@@ -198,14 +199,15 @@ impl Turn {
     ) -> Result<CameBack, Interrupted> {
         let id: Arc<str> = call.id().into();
         self.or_interrupted(self.subagents.is_next(&id)).await?;
-        let Some((view, work, mut lost)) = self.or_interrupted(thread.files.work()).await? else {
+        let Some(work) = self.or_interrupted(thread.files.work()).await? else {
             return Ok(CameBack::default());
         };
+        let ThreadWork { view, proposals, mut lost } = work;
         let mut changed: Vec<String> =
-            work.iter().map(|proposal| proposal.place.shown.clone()).collect();
+            proposals.iter().map(|proposal| proposal.place.shown.clone()).collect();
         changed.sort_unstable();
         changed.dedup();
-        output.proposals = work;
+        output.proposals = proposals;
         // From here on nothing says that its work is dropped.
         self.reaches(&id, CallStage::Merging);
         let origin = CallOrigin { turn: self.number, call: id, command: None };

@@ -29,34 +29,40 @@ pub(crate) struct AgentType {
     pub(crate) has_instructions: bool,
 }
 
-/// Name, purpose, words, and whether it is reading and has instructions.
-type BuiltIn = (&'static str, &'static str, &'static str, bool, bool);
+/// A type that is always there; its fields are those of [`AgentType`].
+struct BuiltInType {
+    name: &'static str,
+    purpose: &'static str,
+    words: &'static str,
+    is_reading: bool,
+    has_instructions: bool,
+}
 
-const BUILT_IN: [BuiltIn; 3] = [
-    (
-        "explore",
-        "searches widely and reports; changes nothing",
-        "Search widely, by several names and in several places, and read what you find. Change nothing. Return a \
+const BUILT_IN: [BuiltInType; 3] = [
+    BuiltInType {
+        name: "explore",
+        purpose: "searches widely and reports; changes nothing",
+        words: "Search widely, by several names and in several places, and read what you find. Change nothing. Return a \
          structured, brief summary: what you found, with paths and lines, and what you did not find.",
-        true,
-        false,
-    ),
-    (
-        "plan",
-        "looks and returns numbered steps; changes nothing",
-        "Look at the code that the task is about, then return a numbered list of steps, each with the files that it \
+        is_reading: true,
+        has_instructions: false,
+    },
+    BuiltInType {
+        name: "plan",
+        purpose: "looks and returns numbered steps; changes nothing",
+        words: "Look at the code that the task is about, then return a numbered list of steps, each with the files that it \
          changes and how. Change nothing.",
-        true,
-        true,
-    ),
-    (
-        "code",
-        "implements, and changes files",
-        "Implement the task, and check what you did where you can. Others work beside you: touch only what the task \
+        is_reading: true,
+        has_instructions: true,
+    },
+    BuiltInType {
+        name: "code",
+        purpose: "implements, and changes files",
+        words: "Implement the task, and check what you did where you can. Others work beside you: touch only what the task \
          needs. What you change comes back to the one who asked when you are done.",
-        false,
-        true,
-    ),
+        is_reading: false,
+        has_instructions: true,
+    },
 ];
 
 const END: &str = "Nobody answers questions, and only your last message is read by the one who asked: end with a clear \
@@ -84,12 +90,12 @@ const OF_SESSION: [&str; 4] = ["task", "todo_write", "compact", "check_backgroun
 impl AgentType {
     /// The types that are always there.
     pub(crate) fn built_in() -> Vec<AgentType> {
-        let of = |(name, purpose, words, is_reading, has_instructions): BuiltIn| AgentType {
-            name: name.to_owned(),
-            purpose: purpose.to_owned(),
-            words: words.to_owned(),
-            is_reading,
-            has_instructions,
+        let of = |own: BuiltInType| AgentType {
+            name: own.name.to_owned(),
+            purpose: own.purpose.to_owned(),
+            words: own.words.to_owned(),
+            is_reading: own.is_reading,
+            has_instructions: own.has_instructions,
             ..AgentType::default()
         };
         BUILT_IN.map(of).into()

@@ -5,7 +5,7 @@ use super::reply::{StepReply, says_nothing, take_cut_call};
 use crate::calls::{ModelCall, read_loosely};
 use crate::context;
 use crate::conversation::Conversation;
-use crate::hooks::Ended;
+use crate::hooks::TurnOutcome;
 use crate::interrupt::Interrupted;
 use crate::settings::Settings;
 use futures::StreamExt;
@@ -17,18 +17,18 @@ use std::sync::Arc;
 enum AskFailure {
     /// Its server has refused the request as too long.
     TooLong(ModelError),
-    Ended(Ended),
+    Ended(TurnOutcome),
 }
 
-impl From<Ended> for AskFailure {
-    fn from(ended: Ended) -> Self {
-        Self::Ended(ended)
+impl From<TurnOutcome> for AskFailure {
+    fn from(outcome: TurnOutcome) -> Self {
+        Self::Ended(outcome)
     }
 }
 
 impl Turn {
     /// Asks the model, and once more if its server refuses the request as too long and a hook has mended that.
-    pub(crate) async fn ask(&mut self) -> Result<StepReply, Ended> {
+    pub(crate) async fn ask(&mut self) -> Result<StepReply, TurnOutcome> {
         self.before_step(false).await?;
         let asked = match self.ask_once().await {
             Err(AskFailure::TooLong(error)) => {
@@ -42,8 +42,8 @@ impl Turn {
             asked => asked,
         };
         asked.map_err(|unanswered| match unanswered {
-            AskFailure::TooLong(error) => (StopReason::Error, Some(error.to_string())),
-            AskFailure::Ended(ended) => ended,
+            AskFailure::TooLong(error) => TurnOutcome::told(StopReason::Error, error.to_string()),
+            AskFailure::Ended(outcome) => outcome,
         })
     }
 
@@ -51,19 +51,19 @@ impl Turn {
     async fn ask_once(&mut self) -> Result<StepReply, AskFailure> {
         let settings = self.parts.settings.get();
         if let Err(sentence) = &settings.model {
-            return Err((StopReason::Error, Some(sentence.clone())).into());
+            return Err(TurnOutcome::told(StopReason::Error, sentence.clone()).into());
         }
         self.conversation.follow(&settings);
         let Some((model, pieces)) = self.conversation.history.request() else {
-            return Err((StopReason::Error, Some("No model is set up.".to_owned())).into());
+            return Err(TurnOutcome::told(StopReason::Error, "No model is set up.").into());
         };
         if model.limits().context.is_none() {
-            self.context_is_found().await;
+            self.wait_for_context().await;
         }
         let (request, sent) = self.request(&settings, &*model, pieces);
         let mut stream = model.stream(request);
         let mut builder = ReplyBuilder::new();
-        let ended = loop {
+        let failure = loop {
             match self.or_interrupted(stream.next()).await {
                 Ok(Some(Ok(delta))) => {
                     self.show(&delta);
@@ -83,18 +83,20 @@ impl Turn {
                 Ok(Some(Err(error @ ModelError::ContextLength { .. }))) => {
                     break AskFailure::TooLong(error);
                 }
-                Ok(Some(Err(error))) => break (StopReason::Error, Some(error.to_string())).into(),
-                Err(Interrupted) => break (StopReason::Interrupted, None).into(),
+                Ok(Some(Err(error))) => {
+                    break TurnOutcome::told(StopReason::Error, error.to_string()).into();
+                }
+                Err(Interrupted) => break TurnOutcome::silent(StopReason::Interrupted).into(),
             }
         };
         let partial = builder.finish_partial();
-        match ended {
+        match failure {
             // The same is asked again: what it has said until then is not to be answered.
             AskFailure::TooLong(_) => self.count(partial.usage, model.price()),
             // The stream ended early: what is whole of the reply stays.
             AskFailure::Ended(_) => drop(self.take_in(partial, model.name(), model.price())),
         }
-        Err(ended)
+        Err(failure)
     }
 
     /// The request of this step, and its length in bytes of text.

@@ -1,4 +1,4 @@
-//! Beginning of a turn: the user's message enters the history, with the news and the open files.
+//! Beginning of a turn: the user's message enters the history, with news and the list of open files.
 
 use super::Turn;
 use crate::inbox::InboxItem;
@@ -13,9 +13,9 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 impl Turn {
-    /// The user's message opens the turn.
+    /// Puts the user's message into the history, with all that the model is to know at the start of a turn.
     pub(super) async fn begin(&mut self, prompt: &Prompt) {
-        // Interrupted here, the words enter the history all the same.
+        // An interrupt skips only what is looked up: the user's words enter the history in any case.
         let view = self.or_interrupted(self.parts.changes.view()).await;
         let (mut prompt, mut words) = (Cow::Borrowed(prompt), String::new());
         let files = match view {
@@ -23,7 +23,7 @@ impl Turn {
                 let view = Arc::new(view);
                 if self.parts.registry().has_commands() {
                     let (runner, hides) = (&self.parts.runner, self.parts.settings.hides());
-                    // Interrupted, the next turn chooses.
+                    // After an interrupt the next turn chooses the command mode.
                     let _ = self.or_interrupted(runner.begin(&view, &hides)).await;
                 }
                 self.compare_reads(&view).await;
@@ -56,7 +56,7 @@ impl Turn {
         });
     }
 
-    /// When a session goes on, the model is told which of the files it knows are another text now.
+    /// Tells the model, in a session that goes on, which of the files it has read have changed since.
     async fn compare_reads(&mut self, view: &Arc<View>) {
         if !std::mem::take(&mut self.conversation.goes_on) {
             return;

@@ -1,11 +1,11 @@
-//! Context of the model during a turn: found out beside the steps, and kept to by what they give it.
+//! The model's context during a turn: found out beside the steps, and the bound of what they send.
 
 use super::Turn;
 use ropewalk_model::ENOUGH_CONTEXT;
 use std::time::Duration;
 use tokio::task::JoinHandle;
 
-/// How long the end of a turn waits for what is being found out.
+/// How long is waited for a context that is being found out.
 const PATIENCE: Duration = Duration::from_millis(500);
 
 /// The least characters of a result that a model is given, however small its context is.
@@ -21,15 +21,15 @@ impl Turn {
         }
     }
 
-    /// Waits a little for what is being found out.
-    pub(crate) async fn context_is_found(&mut self) {
+    /// Waits a little until the context is known, if somebody is finding it out.
+    pub(crate) async fn wait_for_context(&mut self) {
         if let Some(looking) = self.looking.take() {
             // An error means that it takes long, or broke down, and nothing depends on it.
             let _ = self.or_interrupted(tokio::time::timeout(PATIENCE, looking)).await;
         }
     }
 
-    /// Says what was found out.
+    /// Tells the user of the context that was found.
     pub(crate) fn tell_of_context(&mut self) {
         if let Ok(model) = &self.parts.settings.get().model {
             self.conversation.context.tell(&self.parts.events, &**model);

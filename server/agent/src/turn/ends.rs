@@ -16,7 +16,7 @@ pub(crate) const CUT_OFF: &str = "your messages were cut at the limit of output 
 impl Turn {
     /// True if the model was told to mend how a reply without calls ended.
     pub(crate) fn mends(&mut self, said: &StepReply) -> bool {
-        let words = match self.cut_in_words(said) {
+        let words = match self.count_cut(said) {
             Ok(None) => self.silence_in_words(said),
             Ok(words) => words,
             Err(TooOften) => None,
@@ -26,8 +26,8 @@ impl Turn {
         true
     }
 
-    /// Words for the model if its reply was cut at the limit of output tokens.
-    pub(crate) fn cut_in_words(&mut self, said: &StepReply) -> Result<Option<String>, TooOften> {
+    /// Counts replies in a row that were cut at the limit of output tokens. Gives words for the model if this one was.
+    pub(crate) fn count_cut(&mut self, said: &StepReply) -> Result<Option<String>, TooOften> {
         self.asked_again &= said.calls.is_empty();
         if said.reply.stop_reason != ModelStop::MaxTokens {
             self.cuts = 0;

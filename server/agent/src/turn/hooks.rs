@@ -3,7 +3,7 @@
 use super::Turn;
 use crate::calls::ModelCall;
 use crate::calls::bounded::sent;
-use crate::hooks::{Ended, RoomBehind};
+use crate::hooks::{RoomBehind, TurnOutcome};
 use crate::interrupt::Interrupted;
 use futures::FutureExt;
 use ropewalk_model::{Block, ModelReply};
@@ -32,10 +32,10 @@ impl Turn {
         }
     }
 
-    pub(crate) async fn before_step(&mut self, refused: bool) -> Result<(), Ended> {
+    pub(crate) async fn before_step(&mut self, refused: bool) -> Result<(), TurnOutcome> {
         for hook in self.hooks.clone().iter() {
             let done = self.interrupt.or(hook.before_step(&mut self.conversation, refused));
-            done.await.unwrap_or(Err((StopReason::Interrupted, None)))?;
+            done.await.unwrap_or(Err(TurnOutcome::silent(StopReason::Interrupted)))?;
         }
         Ok(())
     }

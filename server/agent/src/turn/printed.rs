@@ -9,11 +9,11 @@ use ropewalk_model::{Block, Model, ModelReply, printed_tool, take_printed_calls}
 /// How often in a turn the model is told; then its text stands as its answer.
 const MOST: u32 = 2;
 
-/// A call that was printed and is not run.
-pub(crate) struct PrintedTool {
+/// A call that was printed as text, and not run.
+pub(crate) struct UnrunCall {
     tool: String,
-    /// Advice that makes the server, or Ropewalk, read such calls; none if Ropewalk does already.
-    mend: Option<String>,
+    /// Advice how the server or Ropewalk comes to read such calls; None if Ropewalk reads them already.
+    advice: Option<String>,
 }
 
 impl Turn {
@@ -23,7 +23,7 @@ impl Turn {
         &self,
         reply: &mut ModelReply,
         model: &dyn Model,
-    ) -> Option<PrintedTool> {
+    ) -> Option<UnrunCall> {
         if reply.tool_calls().next().is_some() {
             return None;
         }
@@ -35,18 +35,18 @@ impl Turn {
         }
         let texts = reply.blocks.iter().filter_map(Block::as_text);
         let mut tools = texts.filter_map(|text| printed_tool(text, is_tool));
-        let mend = (!takes).then(|| mend(model));
-        tools.next().map(|tool| PrintedTool { tool, mend })
+        let advice = (!takes).then(|| advice(model));
+        tools.next().map(|tool| UnrunCall { tool, advice })
     }
 
     /// Tells user and model of a printed call. False when the model was told often enough.
-    pub(crate) fn tell_of_printed(&mut self, printed: &PrintedTool) -> bool {
-        let PrintedTool { tool, mend } = printed;
+    pub(crate) fn tell_of_printed(&mut self, printed: &UnrunCall) -> bool {
+        let UnrunCall { tool, advice } = printed;
         if self.printed == 0 {
-            self.warn(match mend {
-                Some(mend) => format!(
+            self.warn(match advice {
+                Some(advice) => format!(
                     "The model did not use the tool interface: it wrote a call of {tool} as text, which is not run. If it \
-                     keeps doing so, {mend}."
+                     keeps doing so, {advice}."
                 ),
                 None => format!(
                     "The model wrote a call of {tool} as text in a form that can't be read, or as part of an answer; it \
@@ -58,7 +58,7 @@ impl Turn {
         if self.printed > MOST {
             return false;
         }
-        let how = match mend {
+        let how = match advice {
             Some(_) => "Call tools through the tool interface, not in your words.",
             None => {
                 "If you meant it, use the tool interface, or end your reply with {\"name\": \"…\", \"arguments\": {…}}."
@@ -71,7 +71,7 @@ impl Turn {
 }
 
 /// Advice about a model that prints its calls, in words that go on in a sentence.
-fn mend(model: &dyn Model) -> String {
+fn advice(model: &dyn Model) -> String {
     let provider = model.name().split('/').next().unwrap_or_default();
     let setting = format!("set `provider.{provider}.printed_calls = true`");
     match model.reads_calls_when() {

@@ -1,8 +1,8 @@
 //! The model's reply in a step, and the end that a turn comes to with it.
 
-use super::printed::PrintedTool;
+use super::printed::UnrunCall;
 use crate::calls::ModelCall;
-use crate::hooks::Ended;
+use crate::hooks::TurnOutcome;
 use ropewalk_model::{Block, ModelReply, ModelStop, ToolInput};
 use ropewalk_protocol::StopReason;
 
@@ -10,8 +10,8 @@ use ropewalk_protocol::StopReason;
 pub(crate) struct StepReply {
     pub(crate) reply: ModelReply,
     pub(crate) calls: Vec<ModelCall>,
-    /// The tool of a call that was printed as text.
-    pub(crate) printed: Option<PrintedTool>,
+    /// A call that was printed as text, and not run.
+    pub(crate) printed: Option<UnrunCall>,
     /// The tool of a call that was cut, and so is none.
     pub(crate) cut: Option<String>,
     /// True if there is neither a word nor a call.
@@ -20,16 +20,16 @@ pub(crate) struct StepReply {
 
 impl StepReply {
     /// How a turn ends with these words.
-    pub(crate) fn ended(self) -> Ended {
+    pub(crate) fn outcome(self) -> TurnOutcome {
         let message = match self.reply.stop_reason {
             ModelStop::MaxTokens => return cut_off(),
             ModelStop::ContextFull => {
                 let message = "The model's context is full, and its answer ends there. Begin another session \
                                (/new), or give the model more context.";
-                return (StopReason::MaxTokens, Some(message.to_owned()));
+                return TurnOutcome::told(StopReason::MaxTokens, message);
             }
             ModelStop::Refusal => {
-                return (StopReason::Refusal, Some("The model declined to answer.".to_owned()));
+                return TurnOutcome::told(StopReason::Refusal, "The model declined to answer.");
             }
             ModelStop::Other(word) => {
                 format!("The model stopped: {word}. Say \"continue\" to go on.")
@@ -44,18 +44,18 @@ impl StepReply {
                                    Say \"continue\" to go on."
                     .to_owned()
             }
-            _ => return (StopReason::EndTurn, None),
+            _ => return TurnOutcome::silent(StopReason::EndTurn),
         };
-        (StopReason::EndTurn, Some(message))
+        TurnOutcome::told(StopReason::EndTurn, message)
     }
 }
 
 /// The end of a turn whose replies were cut too often.
-pub(crate) fn cut_off() -> Ended {
+pub(crate) fn cut_off() -> TurnOutcome {
     let message = "The answer was cut at the limit of output tokens again and again. Ask for less at a time, or give \
                    it more room: `limits.output_tokens` limits a reply, `provider.NAME.output` says what the model can \
                    write, and a reply gets a quarter of `provider.NAME.context` at most. Say \"continue\" to go on.";
-    (StopReason::MaxTokens, Some(message.to_owned()))
+    TurnOutcome::told(StopReason::MaxTokens, message)
 }
 
 /// Takes a call that was cut off at the end of a reply out of it, and gives its tool. Such a call is never run.

@@ -11,6 +11,15 @@ use std::future::Future;
 use std::sync::{Arc, Mutex};
 use tokio::task::JoinHandle;
 
+/// The last call that failed.
+#[derive(Default)]
+pub(crate) struct FailingCall {
+    /// Equal for calls that fail in the same way; empty if the last call has not failed.
+    pub(crate) key: String,
+    /// In how many steps in a row it failed.
+    pub(crate) steps: u32,
+}
+
 /// See the module.
 pub(crate) struct Turn {
     pub(crate) parts: Arc<SessionParts>,
@@ -20,8 +29,7 @@ pub(crate) struct Turn {
     pub(crate) conversation: Conversation,
     /// The number of the step that is under way.
     pub(super) step: u32,
-    /// The last failing call, and in how many steps in a row it failed.
-    pub(crate) failing: (String, u32),
+    pub(crate) failing: FailingCall,
     pub(crate) repeats: Repeats,
     /// Set once a call has ended the turn.
     pub(crate) is_over: bool,
@@ -55,7 +63,7 @@ impl Turn {
             interrupt,
             conversation,
             step: 0,
-            failing: (String::new(), 0),
+            failing: FailingCall::default(),
             repeats: Repeats::default(),
             is_over: false,
             printed: 0,

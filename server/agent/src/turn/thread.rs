@@ -2,7 +2,7 @@
 
 use super::Turn;
 use crate::conversation::Conversation;
-use crate::hooks::Ended;
+use crate::hooks::TurnOutcome;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use ropewalk_model::{Block, Role};
@@ -16,7 +16,7 @@ const SUM_UP: &str = "(You have reached your limit, so this is your last message
 /// End of a subagent's turn.
 pub(crate) struct ThreadEnd {
     pub(crate) conversation: Conversation,
-    pub(crate) ended: Ended,
+    pub(crate) outcome: TurnOutcome,
     pub(crate) steps: u32,
     /// The text of its last message; empty if that has none.
     pub(crate) text: String,
@@ -27,21 +27,20 @@ impl Turn {
     pub(crate) fn run_thread(mut self, prompt: String) -> BoxFuture<'static, ThreadEnd> {
         Box::pin(async move {
             let ran = AssertUnwindSafe(self.begin_and_sum_up(prompt)).catch_unwind().await;
-            let ended = ran.unwrap_or_else(|_| {
+            let (outcome, steps) = ran.unwrap_or_else(|_| {
                 tracing::error!(session = %self.parts.id, "a subagent panicked");
                 let message =
                     "Ropewalk has a bug: the subagent was cut off. The log has the details.";
-                ((StopReason::Error, Some(message.to_owned())), self.step)
+                (TurnOutcome::told(StopReason::Error, message), self.step)
             });
-            let (ended, steps) = ended;
             let text = self.last_text();
-            let is_done = matches!(ended.0, StopReason::EndTurn);
+            let is_done = matches!(outcome.stop_reason, StopReason::EndTurn);
             self.conversation.close((!is_done).then_some("the subagent was stopped here"));
-            ThreadEnd { conversation: self.conversation, ended, steps, text }
+            ThreadEnd { conversation: self.conversation, outcome, steps, text }
         })
     }
 
-    async fn begin_and_sum_up(&mut self, prompt: String) -> (Ended, u32) {
+    async fn begin_and_sum_up(&mut self, prompt: String) -> (TurnOutcome, u32) {
         self.look_for_context();
         if self.parts.registry().has_commands()
             && let Ok(view) = self.or_interrupted(self.parts.view()).await
@@ -51,16 +50,18 @@ impl Turn {
             let _ = self.or_interrupted(runner.begin(&view, &hides)).await;
         }
         self.conversation.push_user(vec![Block::text(prompt)]);
-        let ended = self.steps().await;
+        let outcome = self.steps().await;
         let steps = self.step;
-        if matches!(ended.0, StopReason::MaxSteps | StopReason::Budget) {
+        if matches!(outcome.stop_reason, StopReason::MaxSteps | StopReason::Budget) {
             self.conversation.push_user(vec![Block::text(SUM_UP)]);
             self.begin_step().await;
-            if let Err((StopReason::Interrupted, words)) = self.ask().await.map(drop) {
-                return ((StopReason::Interrupted, words), steps);
+            if let Err(stopped) = self.ask().await
+                && stopped.stop_reason == StopReason::Interrupted
+            {
+                return (stopped, steps);
             }
         }
-        (ended, steps)
+        (outcome, steps)
     }
 
     /// The bound for the tokens of one subagent, in words for whoever reads why it ended.

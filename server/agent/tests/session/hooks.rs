@@ -2,7 +2,7 @@
 
 use crate::bench::*;
 use futures::future::BoxFuture;
-use ropewalk_agent::hooks::Ended;
+use ropewalk_agent::hooks::TurnOutcome;
 use ropewalk_agent::{Conversation, ModelCall, StepHook};
 use ropewalk_model::{Block, ModelReply, ModelStop};
 use ropewalk_protocol::{Content, Event, Op, Prompt, StopReason};
@@ -19,7 +19,7 @@ impl StepHook for Silent {}
 
 /// Does at each place what a test says, given how often it was there before.
 struct Hook {
-    before_step: fn(&mut Conversation, bool, usize) -> Result<(), Ended>,
+    before_step: fn(&mut Conversation, bool, usize) -> Result<(), TurnOutcome>,
     after_call: fn(&ModelCall, &mut ToolOutput, usize),
     at_stop: fn(&Conversation, &ModelReply, usize) -> Option<&'static str>,
     steps: AtomicUsize,
@@ -45,7 +45,7 @@ impl StepHook for Hook {
         &'a self,
         conversation: &'a mut Conversation,
         refused: bool,
-    ) -> BoxFuture<'a, Result<(), Ended>> {
+    ) -> BoxFuture<'a, Result<(), TurnOutcome>> {
         Box::pin(async move {
             self.refused.lock().unwrap().push(refused);
             let before = self.steps.fetch_add(1, Ordering::Relaxed);
@@ -190,7 +190,7 @@ async fn a_request_that_nobody_mends_is_not_made_again() {
 #[tokio::test]
 async fn a_hook_can_end_the_turn_before_the_model_is_asked() {
     let ends = |_: &mut Conversation, _, before| match before {
-        0 => Err((StopReason::Budget, Some("Enough.".to_owned()))),
+        0 => Err(TurnOutcome::told(StopReason::Budget, "Enough.")),
         _ => Ok(()),
     };
     let mut bench =
@@ -282,7 +282,7 @@ impl StepHook for Endless {
         &'a self,
         _: &'a mut Conversation,
         _: bool,
-    ) -> BoxFuture<'a, Result<(), Ended>> {
+    ) -> BoxFuture<'a, Result<(), TurnOutcome>> {
         Box::pin(async {
             self.stays(!self.at_stop).await;
             Ok(())

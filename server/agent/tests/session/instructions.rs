@@ -3,7 +3,7 @@
 
 use crate::bench::*;
 use futures::future::BoxFuture;
-use ropewalk_agent::hooks::Ended;
+use ropewalk_agent::hooks::TurnOutcome;
 use ropewalk_agent::instructions::Instructions;
 use ropewalk_agent::session::Settings;
 use ropewalk_agent::{Conversation, StepHook};
@@ -78,7 +78,7 @@ impl StepHook for Anew {
         &'a self,
         conversation: &'a mut Conversation,
         _: bool,
-    ) -> BoxFuture<'a, Result<(), Ended>> {
+    ) -> BoxFuture<'a, Result<(), TurnOutcome>> {
         conversation.forget_told();
         Box::pin(async { Ok(()) })
     }

@@ -13,7 +13,7 @@ use super::beside::ComparisonQueue;
 use super::folder::{DEEPEST, Folder, Moment, Stamp, StampKind, is_absence, path_in};
 use super::ignores::Ignores;
 use super::judge::{ChangeDecision, Judge};
-use super::notes::{list, plain};
+use super::notes::{NoteKind, list};
 use super::{BuildInputs, Layer, LayerChanges, LayerEntry, LayerError, RootLayer};
 use hidden::HiddenFate;
 use ropewalk_workspace::View;
@@ -155,7 +155,7 @@ impl CollectWalk<'_, '_, '_> {
                 continue;
             }
             if self.names > MOST_NAMES {
-                self.judge.told.surplus.push(plain(&path));
+                self.judge.told.add(NoteKind::Surplus, &path);
                 return Ok(());
             }
             if stamp.kind == StampKind::Folder {
@@ -179,12 +179,12 @@ impl CollectWalk<'_, '_, '_> {
             return Ok(());
         }
         if name.to_str().is_none() {
-            self.judge.told.unnamed.push(plain(path));
+            self.judge.told.add(NoteKind::Unnamed, path);
             self.judge.left_out.folder(&up.enter(name)?);
             return Ok(());
         }
         if depth >= DEEPEST {
-            self.judge.told.deep.push(plain(path));
+            self.judge.told.add(NoteKind::Deep, path);
             self.judge.left_out.folder(&up.enter(name)?);
             return Ok(());
         }
@@ -196,7 +196,7 @@ impl CollectWalk<'_, '_, '_> {
                 Err(_) => {
                     // Only what a command put there needs words.
                     if !inner.names()?.is_empty() {
-                        self.judge.told.unreadable.push(plain(path));
+                        self.judge.told.add(NoteKind::Unreadable, path);
                     }
                     return Ok(());
                 }
@@ -246,10 +246,10 @@ impl CollectWalk<'_, '_, '_> {
         let told = &mut self.judge.told;
         match disk.filter(|disk| disk.kind == StampKind::Folder) {
             None if inner.names().is_ok_and(|names| names.is_empty()) => {
-                told.hollow.push(plain(path))
+                told.add(NoteKind::Hollow, path)
             }
             // A copy's folders have modes of their own.
-            Some(disk) if disk.mode != own.mode && !self.is_copy => told.modes.push(plain(path)),
+            Some(disk) if disk.mode != own.mode && !self.is_copy => told.add(NoteKind::Modes, path),
             _ => {}
         }
         Ok(())
@@ -280,7 +280,7 @@ impl CollectWalk<'_, '_, '_> {
             return Ok(());
         }
         if name.to_str().is_none() {
-            self.judge.told.unnamed.push(plain(path));
+            self.judge.told.add(NoteKind::Unnamed, path);
             self.judge.left_out.later(&self.own.up, path, &stamp);
             self.own.held.insert(path.to_owned(), LayerEntry::Left { stamp });
             return Ok(());
@@ -301,7 +301,7 @@ impl CollectWalk<'_, '_, '_> {
         let disk = disk.filter(|(disk, _)| disk.kind != StampKind::Folder);
         let after = match (stamp.kind, hidden) {
             (StampKind::Gone, Some(HiddenFate::All(hides))) if hides.is_empty() => {
-                self.judge.told.removed.push(plain(path));
+                self.judge.told.add(NoteKind::Removed, path);
                 ChangeDecision::Holds(LayerEntry::Left { stamp })
             }
             (StampKind::Gone, Some(HiddenFate::All(hides))) => {
@@ -317,7 +317,7 @@ impl CollectWalk<'_, '_, '_> {
                 self.judge.stands(path, (up, name), stamp, disk, (from, had_mode, moving))?
             }
             _ => {
-                self.judge.told.special.push(plain(path));
+                self.judge.told.add(NoteKind::Special, path);
                 ChangeDecision::Holds(LayerEntry::Left { stamp })
             }
         };
@@ -358,7 +358,7 @@ impl CollectWalk<'_, '_, '_> {
             }
             Ok(None) => None,
             Err(_) => {
-                self.judge.told.unreadable.push(plain(path));
+                self.judge.told.add(NoteKind::Unreadable, path);
                 Some(HiddenFate::TooMuch)
             }
         }
@@ -375,7 +375,7 @@ impl CollectWalk<'_, '_, '_> {
         match below.look(name) {
             Ok(found) => Some(found.zip(Some(below))),
             Err(_) => {
-                self.judge.told.unreadable.push(plain(path));
+                self.judge.told.add(NoteKind::Unreadable, path);
                 None
             }
         }
@@ -390,7 +390,7 @@ impl CollectWalk<'_, '_, '_> {
         disk: Option<(Stamp, &Arc<Folder>)>,
     ) -> io::Result<ChangeDecision> {
         if !self.judge.has_room_for(1)? {
-            self.judge.told.surplus.push(plain(path));
+            self.judge.told.add(NoteKind::Surplus, path);
             return Ok(ChangeDecision::Holds(LayerEntry::Left { stamp }));
         }
         let is_gone = match disk {

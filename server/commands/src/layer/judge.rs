@@ -13,7 +13,7 @@ use super::compare::{
 use super::folder::{Folder, Moment, Stamp, StampKind, path_in};
 use super::git::GitStamp;
 use super::left_out::LeftOut;
-use super::notes::{CollectNotes, plain};
+use super::notes::{CollectNotes, NoteKind};
 use super::{BuildInputs, LayerEntry, MOST_BYTES, MOST_CHANGES, RootLayer};
 use ropewalk_text::decode::encode;
 use ropewalk_workspace::view::{DiskRecord, OverlayContent, OverlayFile};
@@ -204,12 +204,12 @@ impl<'scope, 'env> Judge<'scope, 'env> {
             return true;
         }
         if self.is_since(&disk) {
-            self.told.moved.push(plain(path));
+            self.told.add(NoteKind::Moved, path);
             return false;
         }
         let Some(place) = self.place(path) else { return false };
         if self.view.open_elsewhere(&place, disk.inode).is_some() {
-            self.told.alias.push(plain(path));
+            self.told.add(NoteKind::Alias, path);
             return false;
         }
         let content = match disk.kind {
@@ -217,7 +217,7 @@ impl<'scope, 'env> Judge<'scope, 'env> {
                 match below.read_still(name, &disk, MOST_BYTES) {
                     Ok(Some(bytes)) => Some(bytes),
                     Ok(None) => {
-                        self.told.moved.push(plain(path));
+                        self.told.add(NoteKind::Moved, path);
                         return false;
                     }
                     Err(_) => None,
@@ -285,7 +285,7 @@ impl<'scope, 'env> Judge<'scope, 'env> {
                 (None, None) => is_moving && up.was_copied_up(name),
             };
             if moved {
-                self.told.moved.push(plain(path));
+                self.told.add(NoteKind::Moved, path);
                 self.left_out.now(up, name);
                 self.ever.saw(&place.path, None, stamp.mtime);
                 return Ok(ChangeDecision::Goes);
@@ -293,21 +293,21 @@ impl<'scope, 'env> Judge<'scope, 'env> {
             let open = found.and_then(|disk| self.view.open_elsewhere(&place, disk.inode));
             if open.is_some_and(|open| open.dirty && open.moved.is_none()) {
                 // The command had the disk's text before it, and not what the user has typed.
-                self.told.alias.push(plain(path));
+                self.told.add(NoteKind::Alias, path);
                 self.left_out.now(up, name);
                 self.ever.saw(&place.path, None, stamp.mtime);
                 return Ok(ChangeDecision::Goes);
             }
         }
         if self.is_put_back(&place, &stamp) {
-            self.told.put_back.push(plain(path));
+            self.told.add(NoteKind::PutBack, path);
             self.left_out.now(up, name);
             self.ever.saw(&place.path, None, stamp.mtime);
             return Ok(ChangeDecision::Goes);
         }
         let len = if stamp.kind == StampKind::File { stamp.len } else { 0 };
         if !self.has_room_for(1)? || !self.has_room_for_bytes(len)? {
-            self.told.surplus.push(plain(path));
+            self.told.add(NoteKind::Surplus, path);
             self.left_out.later(&self.up, path, &stamp);
             return Ok(left);
         }
@@ -339,15 +339,14 @@ impl<'scope, 'env> Judge<'scope, 'env> {
         let held = match result {
             Ok(stood) => Some(self.stood(place, &stamp, stood)),
             Err(UnknownCause::Unreadable) => {
-                self.told.unreadable.push(plain(&path));
+                self.told.add(NoteKind::Unreadable, &path);
                 self.left_out.unread(&stamp);
                 Some(LayerEntry::Left { stamp })
             }
             Err(why @ (UnknownCause::Moved | UnknownCause::Encoding)) => {
-                let told = &mut self.told;
                 let is_moved = matches!(why, UnknownCause::Moved);
-                let told = if is_moved { &mut told.moved } else { &mut told.encoding };
-                told.push(plain(&path));
+                let kind = if is_moved { NoteKind::Moved } else { NoteKind::Encoding };
+                self.told.add(kind, &path);
                 self.ever.saw(&place.path, None, stamp.mtime);
                 if let Some(name) = path.file_name() {
                     self.left_out.now(&up, name);

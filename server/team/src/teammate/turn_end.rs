@@ -5,6 +5,7 @@ use crate::handover::{complete, give_all_back, give_back, hand_over};
 use crate::station::TaskStep;
 use crate::turns::Turns;
 use crate::words;
+use ropewalk_agent::hooks::TurnOutcome;
 use ropewalk_board::{LEAD, RequestKind, ReturnReason, Task};
 use ropewalk_protocol::StopReason;
 
@@ -13,7 +14,8 @@ impl Teammate {
     pub(super) async fn settle(&mut self, had: Option<Task>) -> Result<(), Departure> {
         let Turns { ended, end, .. } = self.turns.borrow().clone();
         self.settled = ended;
-        let (reason, words) = end.unwrap_or((StopReason::EndTurn, None));
+        let outcome = end.unwrap_or(TurnOutcome::silent(StopReason::EndTurn));
+        let TurnOutcome { stop_reason: reason, message: words } = outcome;
         self.is_paused |= reason == StopReason::Interrupted;
         if let Err(error) = self.station.spend(self.session.spent()).await {
             tracing::info!(%error, "spending was not told");

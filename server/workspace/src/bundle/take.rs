@@ -3,8 +3,8 @@
 use super::make::base_of;
 use super::open::{OpenFile, given};
 use super::{Bundle, BundleBase, BundleChange, BundleConflict, BundleGuard, TakeError};
-use crate::entry::{Maker, lines_around, lines_changed};
-use crate::fork::{MergeReport, merge_all, synced};
+use crate::entry::{lines_around, lines_changed};
+use crate::fork::{MergeOrigin, MergeReport, merge_all, synced};
 use crate::owner::ForkOwner;
 use crate::view::View;
 use crate::workspace::Workspace;
@@ -20,7 +20,7 @@ pub fn take(
     workspace: &Workspace,
     fork: &dyn ForkOwner,
     bundle: &Bundle,
-    by: (u64, &Maker),
+    origin: MergeOrigin<'_>,
     guard: BundleGuard<'_>,
 ) -> Result<MergeReport, TakeError> {
     workspace.look_at_disks();
@@ -56,7 +56,8 @@ pub fn take(
         return Err(TakeError::Conflict(conflicts));
     }
     let (given, proposals) = given(&view, &files)?;
-    merge_all(workspace, fork, &given, by, proposals).map_err(|report| told(report, &files, &view))
+    merge_all(workspace, fork, &given, origin, proposals)
+        .map_err(|report| told(report, &files, &view))
 }
 
 /// Why a merge was not whole.

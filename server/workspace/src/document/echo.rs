@@ -80,10 +80,10 @@ impl Document {
                 continue;
             };
             let expected = self.expected.remove(found.index);
-            let (run, others) = rest.split_at(found.to);
-            let (users, ours) = run.split_at(found.from);
+            let (run, others) = rest.split_at(found.run.to);
+            let (users, ours) = run.split_at(found.run.from);
             let Some(last) = ours.last() else { break };
-            match found.edit {
+            match found.run.edit {
                 Some(edit) => {
                     self.users(&before, users, checks_versions, out);
                     let place = users.last().map_or(&before, |step| &step.after).clone();

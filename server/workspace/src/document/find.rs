@@ -13,10 +13,15 @@ const RUN: usize = 16;
 /// The most bytes of text whose differences are made to find one edit in one notification.
 const MOST_DIFFED: usize = 64 << 20;
 
-/// An edit of ours among the steps `from..to`, counted from those that are left.
+/// An edit of ours that was told.
 pub(super) struct EditMatch {
     /// Which of those expected it is.
     pub(super) index: usize,
+    pub(super) run: StepRun,
+}
+
+/// The steps `from..to`, counted from those that are left, that are an edit of ours.
+pub(super) struct StepRun {
     pub(super) from: usize,
     pub(super) to: usize,
     /// The edit on the text before `from`. None if it was made as it was sent, in a text in which its place was gone
@@ -37,21 +42,20 @@ impl Document {
             expected.edit.before_len() == before.len() && !expected.is_out_of_time(checks_versions)
         };
         let found = self.expected.iter().enumerate().filter(possible).filter_map(|(index, one)| {
-            let (from, to, edit) = find_one(one, before, steps, coordinates)?;
-            Some(EditMatch { index, from, to, edit })
+            let run = find_run(one, before, steps, coordinates)?;
+            Some(EditMatch { index, run })
         });
-        found.min_by_key(|found| (found.from, found.index))
+        found.min_by_key(|found| (found.run.from, found.index))
     }
 }
 
-/// Where the steps are exactly this edit: from which to which, and the edit on the text before them unless it was made
-/// as it was sent. O(steps + n).
-fn find_one(
+/// The first steps that are exactly this edit. O(steps + n).
+fn find_run(
     expected: &Expected,
     before: &Text,
     steps: &[ToldChange],
     coordinates: Coordinates,
-) -> Option<(usize, usize, Option<ChangeSet>)> {
+) -> Option<StepRun> {
     let grows = |at: &Text, after: &Text| {
         at.len() + expected.edit.after_len() == after.len() + before.len()
     };
@@ -78,13 +82,13 @@ fn find_one(
             if let Some(edit) = &here
                 && let Some(to) = run(edit)
             {
-                return Some((from, to, here));
+                return Some(StepRun { from, to, edit: here });
             }
             // Text that it replaces elsewhere than where it stands now may be other text that reads the same.
             if (here.is_none() || sent.only_inserts())
                 && let Some(to) = as_sent(sent, basis, at, coordinates).and_then(|edit| run(&edit))
             {
-                return Some((from, to, None));
+                return Some(StepRun { from, to, edit: None });
             }
         }
         mapped = mapped.and_then(|edit| over(&edit, &refine(&step.set, at)));

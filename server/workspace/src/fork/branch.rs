@@ -5,7 +5,7 @@
 //! the fork holds then. In between it stands on the texts as they were, so that nothing of the user's counts as its work.
 //! No ledger and no news tells of a branch.
 
-use super::{Fork, MergeReport, Proposal, ProposedChange, base_of};
+use super::{Fork, MergeOrigin, MergeReport, Proposal, ProposedChange, base_of};
 use crate::DocId;
 use crate::bundle::{Bundle, BundleGuard, TakeError, take};
 use crate::disk::FileError;
@@ -52,7 +52,8 @@ impl Branch {
     ) -> Result<(), TakeError> {
         let start = Mutex::new(self.start.clone());
         for (bundle, maker) in bundles {
-            take(workspace, &start, bundle, (self.turn, maker), guard)?;
+            let origin = MergeOrigin { turn: self.turn, maker };
+            take(workspace, &start, bundle, origin, guard)?;
         }
         let start = start.into_inner().unwrap_or_else(PoisonError::into_inner);
         self.follow(workspace, start);

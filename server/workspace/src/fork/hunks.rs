@@ -31,7 +31,7 @@ impl FileHunks {
             _ => None,
         };
         let source = base_of(id, &file.entry).clone();
-        Self { source, hunks: file.reviewed.of(id, file, left), base }
+        Self { source, hunks: file.hunks.of(id, file, left), base }
     }
 
     /// The hunks that still wait in the document as it is now, each with the lines that it replaces there, counted by line
@@ -79,14 +79,16 @@ fn lines_now(
     Some(first..last.max(first) + usize::from(is_inside && !whole.is_empty()))
 }
 
-/// The hunks of a file as last made out, for as long as the file stays as it was then.
+/// The hunks of a file as last made out. They hold as long as the file stays as it was then.
 #[derive(Debug, Default)]
-pub(crate) struct Reviewed(Mutex<Option<Arc<Made>>>);
+pub(crate) struct HunkCache(Mutex<Option<Arc<CachedHunks>>>);
 
 /// The hunks, and all that they were made of.
 #[derive(Debug)]
-struct Made {
-    names: (DocId, String, Option<String>),
+struct CachedHunks {
+    id: DocId,
+    shown: String,
+    left: Option<String>,
     base: BasePart,
     text: Text,
     set: ChangeSet,
@@ -105,18 +107,18 @@ enum BasePart {
     Nothing,
 }
 
-impl Clone for Reviewed {
+impl Clone for HunkCache {
     fn clone(&self) -> Self {
         Self(Mutex::new(lock(&self.0).clone()))
     }
 }
 
-impl Reviewed {
+impl HunkCache {
     /// The pending hunks of the file, made out anew only if it has changed. O(its changes) where it has not.
     pub(crate) fn of(&self, id: &DocId, file: &ForkFile, left: Option<&str>) -> Arc<[Hunk]> {
-        let mut made = lock(&self.0);
-        if let Some(made) = made.as_ref().filter(|made| made.is_of(id, file, left)) {
-            return made.hunks.clone();
+        let mut cached = lock(&self.0);
+        if let Some(cached) = cached.as_ref().filter(|cached| cached.is_of(id, file, left)) {
+            return cached.hunks.clone();
         }
         let hunks: Arc<[Hunk]> = file_hunks(id, file, left).into();
         let entry = &file.entry;
@@ -126,8 +128,10 @@ impl Reviewed {
             Base::Binary { .. } => BasePart::Bytes,
             Base::Absent => BasePart::Nothing,
         };
-        *made = Some(Arc::new(Made {
-            names: (id.clone(), file.shown.clone(), left.map(str::to_owned)),
+        *cached = Some(Arc::new(CachedHunks {
+            id: id.clone(),
+            shown: file.shown.clone(),
+            left: left.map(str::to_owned),
             base,
             text: entry.text().clone(),
             set: entry.set().clone(),
@@ -140,9 +144,9 @@ impl Reviewed {
     }
 }
 
-impl Made {
+impl CachedHunks {
     fn is_of(&self, id: &DocId, file: &ForkFile, left: Option<&str>) -> bool {
-        let (entry, (own, shown, own_left)) = (&file.entry, &self.names);
+        let entry = &file.entry;
         let same_base = match (&self.base, &entry.base) {
             (BasePart::Text(own), Base::Buffer { text, .. } | Base::Disk { text, .. }) => {
                 own == text
@@ -153,7 +157,7 @@ impl Made {
         };
         same_base
             && self.text == *entry.text()
-            && (own, shown, own_left.as_deref()) == (id, &file.shown, left)
+            && (&self.id, &self.shown, self.left.as_deref()) == (id, &file.shown, left)
             && (&*self.marks, &self.file, &self.mode) == (entry.marks(), &entry.file, &entry.mode)
             && self.set == *entry.set()
     }

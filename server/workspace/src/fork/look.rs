@@ -58,8 +58,14 @@ struct DiskAnswer {
     look: Arc<FileOnDisk>,
     /// True if the file was read.
     has_read: bool,
-    /// The document in use, and where it lies.
-    in_use: Option<(DocId, Option<Place>)>,
+    in_use: Option<DocumentInUse>,
+}
+
+/// The document in use, among those that show a file.
+#[derive(Clone, Debug)]
+pub(crate) struct DocumentInUse {
+    pub(crate) id: DocId,
+    pub(crate) place: Option<Place>,
 }
 
 /// Memory of the disk that a file of a fork keeps.
@@ -108,12 +114,9 @@ impl Answers {
         Some(&self.0.get(id)?.look)
     }
 
-    /// The documents in use in the place of files of the fork.
-    pub(crate) fn in_use(&self) -> impl Iterator<Item = (&DocId, &DocId, Option<&Place>)> {
-        self.0.iter().filter_map(|(id, answer)| {
-            let (used, place) = answer.in_use.as_ref()?;
-            Some((id, used, place.as_ref()))
-        })
+    /// Files of the fork, each with the document that is in use in its place.
+    pub(crate) fn in_use(&self) -> impl Iterator<Item = (&DocId, &DocumentInUse)> {
+        self.0.iter().filter_map(|(id, answer)| Some((id, answer.in_use.as_ref()?)))
     }
 }
 
@@ -177,7 +180,7 @@ impl Workspace {
             let has_read = look.meta.is_some() && look.found.is_some() && !is_known;
             let identity = look.meta.map(|meta| meta.identity);
             let in_use = question.follows.then(|| self.in_use(&question.id, identity)).flatten();
-            let in_use = in_use.map(|used| (used.clone(), self.place(&used)));
+            let in_use = in_use.map(|id| DocumentInUse { place: self.place(&id), id });
             (question.id.clone(), DiskAnswer { question, look, has_read, in_use })
         };
         Answers(questions.into_iter().map(answer).collect())

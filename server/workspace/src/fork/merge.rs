@@ -1,7 +1,7 @@
 //! Results of calls come in: what a call proposes, made on its view, becomes pending.
 
-mod ahead;
 mod names;
+mod questions;
 
 use super::{Fork, ForkFile, MergeReport, Proposal, ProposedChange, base_of};
 use crate::conversation::is_conversation;
@@ -14,7 +14,7 @@ use crate::repository::Repositories;
 use crate::view::{DiskFile, FileState, FrozenContent, View};
 use crate::workspace::Workspace;
 use crate::{ContentHash, DocId};
-use ahead::MergeAnswers;
+use questions::MergeAnswers;
 use ropewalk_text::decode::{FileFormat, encode};
 use ropewalk_text::{Text, diff, refine};
 use std::collections::HashSet;
@@ -24,16 +24,25 @@ use std::sync::Arc;
 /// How often is asked anew for what had moved on meanwhile.
 const ROUNDS: usize = 5;
 
+/// The call that made what is merged.
+#[derive(Clone, Copy, Debug)]
+pub struct MergeOrigin<'a> {
+    /// The turn of the call.
+    pub turn: u64,
+    /// The call itself.
+    pub maker: &'a Maker,
+}
+
 /// [`Fork::merge`] into a fork that others use too, without its lock while it looks at the disk. Blocking.
 pub fn merge(
     workspace: &Workspace,
     fork: &dyn ForkOwner,
     view: &View,
-    by: (u64, &Maker),
+    origin: MergeOrigin<'_>,
     proposals: Vec<Proposal>,
 ) -> MergeReport {
-    looked(workspace, fork, view, proposals, |fork, ahead, proposals| {
-        fork.merge_looked(workspace, view, by, proposals, ahead)
+    with_answers(workspace, fork, view, proposals, |fork, answers, proposals| {
+        fork.merge_answered(workspace, view, origin, proposals, answers)
     })
 }
 
@@ -43,12 +52,12 @@ pub(crate) fn merge_all(
     workspace: &Workspace,
     fork: &dyn ForkOwner,
     view: &View,
-    by: (u64, &Maker),
+    origin: MergeOrigin<'_>,
     proposals: Vec<Proposal>,
 ) -> Result<MergeReport, MergeReport> {
-    looked(workspace, fork, view, proposals, |fork, ahead, proposals| {
+    with_answers(workspace, fork, view, proposals, |fork, answers, proposals| {
         let mut copy = fork.clone().detached();
-        let report = copy.merge_looked(workspace, view, by, proposals, ahead);
+        let report = copy.merge_answered(workspace, view, origin, proposals, answers);
         if !report.is_whole() {
             return Err(report);
         }
@@ -58,23 +67,23 @@ pub(crate) fn merge_all(
     })
 }
 
-/// Looks at all that a merge asks of the disk, and does something with the locked fork then.
-fn looked<T>(
+/// Looks up all that a merge asks of the disk, then hands `then` the locked fork and the answers.
+fn with_answers<T>(
     workspace: &Workspace,
     fork: &dyn ForkOwner,
     view: &View,
     proposals: Vec<Proposal>,
     then: impl FnOnce(&mut Fork, MergeAnswers, Vec<Proposal>) -> T,
 ) -> T {
-    let docs = ahead::docs_of(view, &proposals);
+    let docs = questions::docs_of(view, &proposals);
     let mut rounds = 1;
     loop {
-        let asked = fork.lock().ask_merge(workspace, docs.clone());
-        let ahead = asked.answer(workspace, view, &proposals);
+        let questions = fork.lock().ask_merge(workspace, docs.clone());
+        let answers = questions.answer(workspace, view, &proposals);
         let mut fork = fork.lock();
         // A file published meanwhile may have been looked at before it was written.
-        if fork.has_same(&ahead) || rounds == ROUNDS {
-            return then(&mut fork, ahead, proposals);
+        if fork.has_same(&answers) || rounds == ROUNDS {
+            return then(&mut fork, answers, proposals);
         }
         rounds += 1;
     }
@@ -92,23 +101,24 @@ impl Fork {
         maker: &Maker,
         proposals: Vec<Proposal>,
     ) -> MergeReport {
-        let asked = self.ask_merge(workspace, ahead::docs_of(view, &proposals));
-        let ahead = asked.answer(workspace, view, &proposals);
-        self.merge_looked(workspace, view, (turn, maker), proposals, ahead)
+        let questions = self.ask_merge(workspace, questions::docs_of(view, &proposals));
+        let answers = questions.answer(workspace, view, &proposals);
+        let origin = MergeOrigin { turn, maker };
+        self.merge_answered(workspace, view, origin, proposals, answers)
     }
 
-    /// The same with all that must be known of the disk. Where the fork has moved on since that was asked, a file's base
-    /// stays as it was until the next sync.
-    fn merge_looked(
+    /// The same with the disk's answers. Where the fork has moved on since the questions, a file's base stays as it was
+    /// until the next sync.
+    fn merge_answered(
         &mut self,
         workspace: &Workspace,
         view: &View,
-        (turn, maker): (u64, &Maker),
+        MergeOrigin { turn, maker }: MergeOrigin<'_>,
         proposals: Vec<Proposal>,
-        mut ahead: MergeAnswers,
+        mut answers: MergeAnswers,
     ) -> MergeReport {
         let mut report = MergeReport::default();
-        let mut repositories = std::mem::take(&mut ahead.repositories);
+        let mut repositories = std::mem::take(&mut answers.repositories);
         let (mut refused, mut taken) = (HashSet::new(), HashSet::new());
         // A file that goes because its content stands elsewhere goes only once that is taken in.
         let is_over =
@@ -139,8 +149,8 @@ impl Fork {
             let mark = Mark { id: self.ids.give(), turn, makers: vec![maker.clone()], sent: None };
             let (hunks, conflicts) = (report.hunks.len(), report.conflicts.len());
             let mut merging =
-                Merging { fork: self, view, mark, report: &mut report, ahead: &ahead };
-            if let Err(error) = merging.one(workspace, &place, change) {
+                Merging { fork: self, view, mark, report: &mut report, answers: &answers };
+            if let Err(error) = merging.merge_proposal(workspace, &place, change) {
                 report.hunks.truncate(hunks);
                 report.refused.push(error);
                 refused.extend(to.map(|to| to.path).into_iter().chain([place.path]));
@@ -176,7 +186,7 @@ struct Merging<'a> {
     /// The mark of what it makes.
     mark: Mark,
     report: &'a mut MergeReport,
-    ahead: &'a MergeAnswers,
+    answers: &'a MergeAnswers,
 }
 
 /// All that a file holds.
@@ -201,7 +211,7 @@ impl SeenFile {
 }
 
 impl Merging<'_> {
-    fn one(
+    fn merge_proposal(
         &mut self,
         workspace: &Workspace,
         place: &Place,
@@ -227,8 +237,8 @@ impl Merging<'_> {
         let source = base_of(&id, &file.entry).clone();
         let bytes = binary_hash(&file.entry);
         let look = match is_new {
-            true => self.ahead.answers.look(&id).cloned(),
-            false => self.ahead.answers.of(&id, file),
+            true => self.answers.files.look(&id).cloned(),
+            false => self.answers.files.of(&id, file),
         };
         // A fork without a session is a branch or a copy: it stays on the texts that it started from.
         let aside = match is_detached {
@@ -237,7 +247,7 @@ impl Merging<'_> {
         };
         file.entry.tell_apart(&mut self.fork.ids);
         let shown = file.shown.clone();
-        let lost = match &change {
+        let is_lost = match &change {
             _ if !is_of_name(&change) => false,
             // A file that is open under a name that leads to it, or under another of its names.
             _ if file.place.as_ref().is_none_or(|own| own.path != place.path) => true,
@@ -249,22 +259,22 @@ impl Merging<'_> {
                 }
             }
         };
-        let done = match lost {
+        let done = match is_lost {
             true => {
                 self.report.conflict(&place.shown);
                 Ok(())
             }
-            false => self.take(&id, place, &seen, change),
+            false => self.apply_change(&id, place, &seen, change),
         };
-        // Also where the change itself is left out: these are out of the fork already.
+        // Told even if the change itself is left out, since these have left the fork already.
         for one in aside {
             self.fork.tell_conflict(workspace, shown.clone(), &one);
         }
         done
     }
 
-    /// Takes in a change that has its place; `seen` is what it was made of.
-    fn take(
+    /// Puts a change that has its place into the entry; `seen` is the text that it was made on.
+    fn apply_change(
         &mut self,
         id: &DocId,
         place: &Place,
@@ -284,7 +294,7 @@ impl Merging<'_> {
                 let set = refine(&set, &seen.text);
                 let (seen_at, ids) = (seen.cursor.as_ref(), &mut self.fork.ids);
                 let merged = file.entry.merge(&set, &seen.text, seen_at, &self.mark, ids);
-                self.report.take(merged, &shown);
+                self.report.add(merged, &shown);
                 Ok(())
             }
             ProposedChange::Write(text) => self.write(id, seen, text),
@@ -320,17 +330,18 @@ impl Merging<'_> {
 
     /// The document that a place is.
     fn doc_of(&self, place: &Place) -> DocId {
-        let known = self.ahead.docs.get(&place.path).cloned();
+        let known = self.answers.docs.get(&place.path).cloned();
         known.unwrap_or_else(|| self.view.id_of(place, self.view.roots()))
     }
 
-    /// True if the file is being written, as one that `is_of_name`, or that only a change of its text goes together with.
+    /// True if the file is being written and the change can't join that. Only a change of text joins a write of text.
     fn is_being_written(&self, id: &DocId, is_of_name: bool) -> bool {
-        let of_name = |file: &&ForkFile| is_of_name || file.entry.file.is_some();
-        self.fork.files.get(id).filter(|file| file.seen.writing).is_some_and(|file| of_name(&file))
+        let is_apart = |file: &ForkFile| is_of_name || file.entry.file.is_some();
+        self.fork.files.get(id).is_some_and(|file| file.seen.writing && is_apart(file))
     }
 
-    /// A whole text: over what the view had, else over what it replaces.
+    /// Takes in a whole text as its difference to the view's. It is put in whole where the file is replaced as a whole, or
+    /// where it is empty and no text was there.
     fn write(&mut self, id: &DocId, seen: &SeenFile, text: Text) -> Result<(), FileError> {
         let Some(file) = self.fork.files.get_mut(id) else { return Ok(()) };
         let replaces = file.entry.is_whole();
@@ -343,11 +354,11 @@ impl Merging<'_> {
         let set = diff(&seen.text, &text);
         let merged = file.entry.merge(&set, &seen.text, seen_at, &self.mark, ids);
         let shown = file.shown.clone();
-        self.report.take(merged, &shown);
+        self.report.add(merged, &shown);
         Ok(())
     }
 
-    /// Puts all that a file is to hold in the place of what is pending in it.
+    /// Replaces all that is pending in a file by its new content.
     fn put(&mut self, id: &DocId, whole: WholeContent) -> Result<(), FileError> {
         self.leave_old_name(id)?;
         let mark = self.mark.clone();
@@ -383,10 +394,11 @@ impl Merging<'_> {
                 entry.replace(FileChange::Binary(bytes), mark);
             }
             WholeContent::Link(target) => {
-                let there = matches!(&entry.base, Base::Link { target: now } if *now == target);
+                let is_there = matches!(&entry.base, Base::Link { target: now } if *now == target);
                 self.report.hunks.push(mark.id);
                 entry.replace(FileChange::Link(target), mark);
-                if there {
+                // The disk has this very link: only what was pending over it goes.
+                if is_there {
                     entry.file = None;
                 }
             }
@@ -394,12 +406,11 @@ impl Merging<'_> {
         Ok(())
     }
 
-    /// The entry of a file, made from the view if there was none, and what the view had of it.
+    /// Makes an entry for the file from the view if the fork has none. Gives the view's text of the file.
     fn ensure(&mut self, id: &DocId, place: &Place) -> Result<SeenFile, FileError> {
         let view = self.view;
         let is_here = self.fork.files.contains_key(id);
-        // The view's text is told by the view alone: the entry may be another by now, or gone because all of
-        // it was published.
+        // Only the view knows its text: the entry may have changed since, or be gone because all of it was published.
         let seen = match view.entries().get(id) {
             Some(frozen) => {
                 let text = match &frozen.content {
@@ -425,9 +436,9 @@ impl Merging<'_> {
         };
         let mut moved = None;
         let base = match view.buffers().get(id) {
-            Some(seen) => {
-                moved = seen.moved.clone();
-                Base::Buffer { text: seen.text.clone(), cursor: seen.cursor.clone() }
+            Some(buffer) => {
+                moved = buffer.moved.clone();
+                Base::Buffer { text: buffer.text.clone(), cursor: buffer.cursor.clone() }
             }
             None => match view.disk(place, view.roots()) {
                 Ok(DiskFile::Text { text, hash, format }) => Base::Disk { text, hash, format },
@@ -445,10 +456,10 @@ impl Merging<'_> {
             entry.add(&diff(entry.text(), &disk), &mark, &mut self.fork.ids);
             entry.disk = Some(disk);
         }
-        let fresh = SeenFile::new(Some(entry.text().clone()), Some(entry.cursor()));
+        let seen_now = SeenFile::new(Some(entry.text().clone()), Some(entry.cursor()));
         let (shown, place) = (place.shown.clone(), Some(place.clone()));
         self.fork.files.insert(id.clone(), ForkFile::new(shown, place, entry));
-        Ok(seen.unwrap_or(fresh))
+        Ok(seen.unwrap_or(seen_now))
     }
 }
 
@@ -472,7 +483,7 @@ fn binary_hash(entry: &Entry) -> Option<ContentHash> {
     }
 }
 
-/// How a text is written that is put into an entry. None where that is the editor's business.
+/// The format in which a text that is put into an entry is written. None where the editor writes it.
 fn own_format(entry: &Entry) -> Option<FileFormat> {
     match &entry.base {
         Base::Disk { format, .. } => Some(*format),
@@ -497,7 +508,7 @@ impl MergeReport {
         self.conflicts.is_empty() && self.refused.is_empty() && self.stays.is_empty()
     }
 
-    fn take(&mut self, merged: crate::entry::EntryMerge, shown: &str) {
+    fn add(&mut self, merged: crate::entry::EntryMerge, shown: &str) {
         self.hunks.extend(merged.hunks);
         if merged.conflicts > 0 {
             self.conflict(shown);

@@ -1,10 +1,10 @@
 //! Publishing to files that are not open: written, removed, renamed or made links on the disk, after a look at
 //! whether what is there is what the fork was made on. No link is followed.
 
-use super::Failure;
-use super::held::{Held, HeldStop, chosen_of, tried};
+use super::held::{HeldFile, HeldStop, tried, unaltered_of};
+use super::{Failure, FileSelection};
 use crate::disk::{self, Expect, FileError};
-use crate::entry::{Base, ChangeTexts, Entry, FileChange, Maker, Mark};
+use crate::entry::{Base, Entry, FileChange, Maker, Mark};
 use crate::fork::{Fork, ForkFile};
 use crate::ledger::{FileAfter, FileBefore, Published, PublishedFile};
 use crate::owner::ForkOwner;
@@ -18,18 +18,18 @@ use std::sync::Arc;
 /// Publishes the chosen part of a file that is not open, and chosen changes of files themselves. Gives what was
 /// published, and why the rest was not. Blocking; the fork is locked for moments only.
 pub(super) fn publish_closed(
-    disk: &Disk<'_>,
+    disk: &DiskPublishing<'_>,
     id: &DocId,
-    wanted: (&[HunkId], &[ChangeTexts]),
+    selection: &FileSelection,
 ) -> (Vec<HunkId>, Option<Failure>) {
-    let (mut done, failure) = match tried(|| disk.publish(id, wanted)) {
+    let (mut done, failure) = match tried(|| disk.publish(id, selection)) {
         Ok((done, failure)) => (done, failure.map(Failure::from)),
         Err(failure) => (Vec::new(), Some(failure)),
     };
     if failure.is_some() {
         return (done, failure);
     }
-    match publish_mode(disk, id, wanted.0) {
+    match publish_mode(disk, id, &selection.ids) {
         Ok(of_mode) => done.extend(of_mode),
         Err(failure) => return (done, Some(failure)),
     }
@@ -39,7 +39,7 @@ pub(super) fn publish_closed(
 /// Publishes the permission bits of a file: what of the file itself was chosen is there by now, and the text of one that
 /// is open is the editor's. Gives what was published.
 pub(super) fn publish_mode(
-    disk: &Disk<'_>,
+    disk: &DiskPublishing<'_>,
     id: &DocId,
     ids: &[HunkId],
 ) -> Result<Vec<HunkId>, Failure> {
@@ -50,7 +50,7 @@ pub(super) fn publish_mode(
 }
 
 /// Parts that every way of publishing to the disk needs.
-pub(super) struct Disk<'a> {
+pub(super) struct DiskPublishing<'a> {
     pub(super) workspace: &'a Workspace,
     pub(super) fork: &'a dyn ForkOwner,
     pub(super) roots: Roots,
@@ -64,9 +64,9 @@ pub(super) struct DiskChange {
     pub(super) folders: Vec<u32>,
 }
 
-impl Disk<'_> {
+impl DiskPublishing<'_> {
     /// Reads the file's state, and fails unless the fork was made on it.
-    pub(super) fn read(
+    pub(super) fn read_expected(
         &self,
         place: &Place,
         entry: &Entry,
@@ -101,8 +101,8 @@ impl Disk<'_> {
         if as_expected { Ok(found) } else { Err(FileError::Changed { path: place.shown.clone() }) }
     }
 
-    /// A line of the ledger.
-    pub(super) fn about(
+    /// The line of the ledger for a change of a file.
+    pub(super) fn ledger_line(
         &self,
         place: &Place,
         (id, turn): (HunkId, u64),
@@ -132,9 +132,9 @@ impl Disk<'_> {
     fn publish(
         &self,
         id: &DocId,
-        wanted: (&[HunkId], &[ChangeTexts]),
+        selection: &FileSelection,
     ) -> Result<(Vec<HunkId>, Option<FileError>), HeldStop> {
-        let Some(held) = Held::of(self.workspace, self.fork, id) else {
+        let Some(held) = HeldFile::of(self.workspace, self.fork, id) else {
             return Ok(Default::default());
         };
         let (file, under) = (&held.file, held.under());
@@ -142,7 +142,7 @@ impl Disk<'_> {
             return Ok(Default::default());
         };
         let of_mode = file.entry.mode.as_ref().map(|(_, mark)| mark.id);
-        let ids = chosen_of(file, wanted);
+        let ids = unaltered_of(file, selection);
         let rest = || ids.iter().copied().filter(|id| Some(*id) != of_mode).collect();
         match file.entry.file.clone().filter(|(_, mark)| ids.contains(&mark.id)) {
             // A file whose rename was not chosen lies under its old name.
@@ -159,25 +159,25 @@ impl Disk<'_> {
         }
     }
 
-    fn noted<T>(
+    fn carry_out<T>(
         &self,
-        held: &Held,
+        held: &HeldFile,
         lines: &[PublishedFile],
         mark: impl FnOnce(&mut Entry),
         act: impl FnOnce() -> Result<T, FileError>,
         settle: impl FnOnce(&mut Fork, Result<&T, &FileError>),
     ) -> Result<T, HeldStop> {
-        held.noted((self.workspace, self.fork), lines, mark, act, settle)
+        held.carry_out((self.workspace, self.fork), lines, mark, act, settle)
     }
 
     fn change_file(
         &self,
-        held: &Held,
+        held: &HeldFile,
         place: &Place,
         change: &FileChange,
         mark: &Mark,
     ) -> Result<(), HeldStop> {
-        let before = self.read(place, &held.file.entry)?;
+        let before = self.read_expected(place, &held.file.entry)?;
         let expect = expected(before.as_ref());
         let folders = match (change, &before) {
             (FileChange::Delete, _) => disk::folders_of_its_own(&self.roots, place)?,
@@ -198,7 +198,8 @@ impl Disk<'_> {
             // Published under the new name.
             FileChange::Away | FileChange::Rename { .. } => return Ok(()),
         };
-        let line = self.about(place, (mark.id, mark.turn), DiskChange { before, after, folders });
+        let line =
+            self.ledger_line(place, (mark.id, mark.turn), DiskChange { before, after, folders });
         let is_nothing = matches!(change, FileChange::Delete) && !is_there;
         let lines = if is_nothing { &[][..] } else { std::slice::from_ref(&line) };
         let act = || match change {
@@ -211,7 +212,7 @@ impl Disk<'_> {
                 Ok(())
             }
         };
-        self.noted(
+        self.carry_out(
             held,
             lines,
             |_| {},
@@ -230,7 +231,7 @@ impl Disk<'_> {
 
     /// Gives the file its permission bits, if they are still these.
     fn set_mode(&self, id: &DocId, which: HunkId) -> Result<(), HeldStop> {
-        let Some(held) = Held::of(self.workspace, self.fork, id) else { return Ok(()) };
+        let Some(held) = HeldFile::of(self.workspace, self.fork, id) else { return Ok(()) };
         let own = held.file.entry.mode.clone();
         let Some((mode, mark)) = own.filter(|(_, mark)| mark.id == which) else {
             return Ok(());
@@ -247,13 +248,13 @@ impl Disk<'_> {
         };
         let (before, after) = (FileBefore::Mode { mode: now }, FileAfter::Mode { mode });
         let change = DiskChange { before: Some(before), after: Some(after), folders: Vec::new() };
-        let line = self.about(&place, (mark.id, mark.turn), change);
+        let line = self.ledger_line(&place, (mark.id, mark.turn), change);
         let lines = if now == mode { &[][..] } else { std::slice::from_ref(&line) };
         let act = || match now == mode {
             true => Ok(()),
             false => disk::set_mode(&self.roots, &place, mode),
         };
-        self.noted(
+        self.carry_out(
             &held,
             lines,
             |_| {},
@@ -272,13 +273,13 @@ impl Disk<'_> {
     /// its text was not written: the file has its new name either way.
     fn rename(
         &self,
-        held: &Held,
+        held: &HeldFile,
         (old_place, place): (&Place, &Place),
         mark: &Mark,
         ids: &[HunkId],
     ) -> Result<Option<FileError>, HeldStop> {
         let entry = &held.file.entry;
-        let stood = self.read(old_place, entry)?;
+        let stood = self.read_expected(old_place, entry)?;
         let old = match &stood {
             Some(FileBefore::File { bytes, .. }) => bytes.clone(),
             Some(_) => return Err(changed(old_place)),
@@ -287,7 +288,7 @@ impl Disk<'_> {
         let old_hash = ContentHash::of(&old);
         let (there, format) = decode(&old).unwrap_or_default();
         let part = entry.part(ids);
-        if !brings(entry, part.as_ref().map(|_| ids), &there) {
+        if !loses_nothing(entry, part.as_ref().map(|_| ids), &there) {
             return Err(changed(old_place));
         }
         let text = part.and_then(|part| part.apply(&entry.base.text()).ok());
@@ -298,10 +299,11 @@ impl Disk<'_> {
         let left = |hash| Some(FileAfter::File(hash));
         let folders = self.new_folders(place)?;
         let new = DiskChange { before: None, after: left(after), folders };
-        let new = self.about(place, which, new);
+        let new = self.ledger_line(place, which, new);
         let folders = disk::folders_of_its_own(&self.roots, old_place)?;
         let emptied = folders.len();
-        let gone = self.about(old_place, which, DiskChange { before: stood, after: None, folders });
+        let gone =
+            self.ledger_line(old_place, which, DiskChange { before: stood, after: None, folders });
         let publish = self.workspace.publish_id();
         let lines = [new.clone(), gone];
         let mark_sent = |entry: &mut Entry| drop(entry.mark_sent(ids, Some(publish)));
@@ -312,7 +314,7 @@ impl Disk<'_> {
                 |bytes| disk::write(&self.roots, place, bytes, Expect::Hash(old_hash)).err();
             Ok(bytes.as_deref().and_then(write))
         };
-        self.noted(held, &lines, mark_sent, act, |fork, done| {
+        self.carry_out(held, &lines, mark_sent, act, |fork, done| {
             if let Some(file) = fork.files.get_mut(&held.id) {
                 file.entry.mark_sent(ids, None);
             }
@@ -330,7 +332,7 @@ impl Disk<'_> {
     fn renamed(
         &self,
         fork: &mut Fork,
-        (held, mark): (&Held, &Mark),
+        (held, mark): (&HeldFile, &Mark),
         (new, hash): (&PublishedFile, ContentHash),
         base: Base,
     ) {
@@ -353,7 +355,7 @@ impl Disk<'_> {
         drop_empty(fork, &held.id);
     }
 
-    fn write_text(&self, held: &Held, place: &Place, ids: &[HunkId]) -> Result<(), HeldStop> {
+    fn write_text(&self, held: &HeldFile, place: &Place, ids: &[HunkId]) -> Result<(), HeldStop> {
         let entry = &held.file.entry;
         let Some(part) = entry.part(ids) else { return Ok(()) };
         let before = entry.base.text();
@@ -367,7 +369,7 @@ impl Disk<'_> {
         // Where there was no text, undo puts back the bytes, or takes the file away.
         let whole = match &entry.base {
             Base::Disk { .. } => None,
-            _ => Some(self.read(place, entry)?),
+            _ => Some(self.read_expected(place, entry)?),
         };
         let bytes = encoded(&after, format, place)?;
         let hash = ContentHash::of(&bytes);
@@ -382,7 +384,7 @@ impl Disk<'_> {
                     Some(_) => Vec::new(),
                 };
                 let change = DiskChange { before, after: Some(FileAfter::File(hash)), folders };
-                vec![self.about(place, *first, change)]
+                vec![self.ledger_line(place, *first, change)]
             }
             _ => Vec::new(),
         };
@@ -394,7 +396,7 @@ impl Disk<'_> {
             }
             disk::write(&self.roots, place, &bytes, expect).map(drop)
         };
-        self.noted(held, &lines, mark, write, |fork, done| {
+        self.carry_out(held, &lines, mark, write, |fork, done| {
             let Some(file) = fork.files.get_mut(&held.id) else { return };
             if done.is_err() {
                 file.entry.mark_sent(ids, None);
@@ -428,7 +430,7 @@ fn changed(place: &Place) -> HeldStop {
 
 /// True if renaming the file and then writing these changes loses nothing of the disk's: under a
 /// clean buffer it may have moved on.
-fn brings(entry: &Entry, ids: Option<&[HunkId]>, there: &Text) -> bool {
+fn loses_nothing(entry: &Entry, ids: Option<&[HunkId]>, there: &Text) -> bool {
     let is_brought = |mark: &Mark| {
         !mark.makers.contains(&Maker::Disk) || ids.is_none_or(|ids| ids.contains(&mark.id))
     };

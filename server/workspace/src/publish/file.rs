@@ -10,10 +10,10 @@ use std::sync::Arc;
 
 impl Publishing<'_> {
     /// Publishes what was chosen of one file: first its other name, if the editor is to give it, then the rest.
-    pub(super) async fn one(
+    pub(super) async fn publish_selected(
         &self,
         id: &DocId,
-        FileSelection { ids, seen }: FileSelection,
+        selection: &FileSelection,
         report: &mut PublishReport,
     ) {
         let Publishing { workspace, fork, .. } = *self;
@@ -22,25 +22,25 @@ impl Publishing<'_> {
             .files
             .get(id)
             .map_or_else(|| workspace.shown(id), |file| file.shown.clone());
-        let wanted = (&*ids, &*seen);
-        let leaving = rename::leaving(fork, id, &ids);
+        let ids = &selection.ids;
+        let chosen_rename = rename::chosen_rename(fork, id, ids);
         let (mut done, mut failure) = (Vec::new(), None);
-        match self.rename_by_editor(id, wanted).await {
+        match self.rename_by_editor(id, selection).await {
             None => {}
             Some(Ok(renamed)) => done.push(renamed),
             Some(Err(why)) => failure = Some(why),
         }
         if failure.is_none() {
             let Publishing { editor, bounds, .. } = *self;
-            let (rest, why) = publish_file(workspace, editor, fork, id, wanted, bounds).await;
+            let (rest, why) = publish_file(workspace, editor, fork, id, selection, bounds).await;
             done.extend(rest);
             failure = why;
         }
-        if let Some(leaving) = leaving.filter(|leaving| done.contains(&leaving.mark)) {
-            leaving.tell_if_open(workspace, &shown, report);
+        if let Some(rename) = chosen_rename.filter(|rename| done.contains(&rename.mark)) {
+            rename.tell_if_open(workspace, &shown, report);
         }
         if let Some(failure) = failure {
-            // Of an edit that was told in parts some places may be made.
+            // Some places of an edit may be made, where the editor has told it in parts.
             let (session, docs) = self.names_of(id);
             let made = |hunk: &&HunkId| is_published(workspace, &session, &docs, **hunk);
             let made: Vec<HunkId> =
@@ -50,7 +50,7 @@ impl Publishing<'_> {
             report.failed.push((shown, failure));
             return;
         }
-        self.tell_rest(id, (ids, done), shown, report);
+        self.tell_rest(id, (ids, &done), shown, report);
     }
 
     /// The session, and the documents under which the ledger may have changes of a file: the name that it has until its
@@ -66,7 +66,7 @@ impl Publishing<'_> {
     fn tell_rest(
         &self,
         id: &DocId,
-        (ids, done): (Vec<HunkId>, Vec<HunkId>),
+        (ids, done): (&[HunkId], &[HunkId]),
         shown: String,
         report: &mut PublishReport,
     ) {

@@ -3,7 +3,7 @@
 //! Under the lock the file is only compared, marked as being written and journalled, and settled in the end. While it is
 //! marked nothing brings it to now.
 
-use super::Failure;
+use super::{Failure, FileSelection};
 use crate::disk::FileError;
 use crate::entry::{Base, Entry};
 use crate::fork::{Fork, ForkFile, base_of, synced_one};
@@ -45,7 +45,7 @@ pub(super) fn tried<T>(mut try_once: impl FnMut() -> Result<T, HeldStop>) -> Res
 }
 
 /// See the module.
-pub(super) struct Held {
+pub(super) struct HeldFile {
     pub(super) id: DocId,
     pub(super) file: ForkFile,
     /// The document under it, and the file of that name if it is to be renamed.
@@ -53,7 +53,7 @@ pub(super) struct Held {
     pub(super) left: Option<ForkFile>,
 }
 
-impl Held {
+impl HeldFile {
     /// The file, brought to now. None if nothing is pending in it. Blocking.
     pub(super) fn of(workspace: &Workspace, fork: &dyn ForkOwner, id: &DocId) -> Option<Self> {
         synced_one(workspace, fork, id);
@@ -86,10 +86,10 @@ impl Held {
         same(&self.id, &self.file) && self.left.as_ref().is_none_or(|left| same(&self.source, left))
     }
 
-    /// Does something to the file that the ledger tells of, and the fork's owner, before it is done. `mark` marks the pending
-    /// changes that it carries; `settle` says what has come of it. What fails leaves the ledger. `fork` is locked but
-    /// while `act` is under way.
-    pub(super) fn noted<T>(
+    /// Carries out `act` on the file, after the ledger and the journal were told. `mark` marks the pending changes that it
+    /// carries, and `settle` brings the fork to the outcome; only `act` runs without the fork's lock. A failed act leaves
+    /// the ledger.
+    pub(super) fn carry_out<T>(
         &self,
         (workspace, fork): (&Workspace, &dyn ForkOwner),
         lines: &[PublishedFile],
@@ -108,12 +108,12 @@ impl Held {
             }
             set_writing(&mut fork, &docs, true);
             workspace.ledger().files.extend(lines.iter().cloned());
-            fork.ahead(&docs);
+            fork.journal_first(&docs);
         }
-        let mut writing = Writing { fork, docs: &docs, is_over: false };
+        let mut guard = WriteGuard { fork, docs: &docs, is_over: false };
         let done = act();
         let mut fork = fork.lock();
-        writing.is_over = true;
+        guard.is_over = true;
         set_writing(&mut fork, &docs, false);
         if done.is_err() {
             let mut ledger = workspace.ledger();
@@ -150,14 +150,14 @@ fn set_writing(fork: &mut Fork, docs: &[DocId], writing: bool) {
     }
 }
 
-/// A write under way. One that breaks down leaves no file marked.
-struct Writing<'a> {
+/// Takes the marks off the files when a write breaks down.
+struct WriteGuard<'a> {
     fork: &'a dyn ForkOwner,
     docs: &'a [DocId],
     is_over: bool,
 }
 
-impl Drop for Writing<'_> {
+impl Drop for WriteGuard<'_> {
     fn drop(&mut self) {
         if !self.is_over {
             set_writing(&mut self.fork.lock(), self.docs, false);
@@ -165,10 +165,7 @@ impl Drop for Writing<'_> {
     }
 }
 
-/// The ids of `which` that are pending in the file as they were when they were chosen.
-pub(super) fn chosen_of(
-    file: &ForkFile,
-    (which, seen): (&[HunkId], &[crate::entry::ChangeTexts]),
-) -> Vec<HunkId> {
-    file.entry.unaltered(&file.entry.pending(which), seen)
+/// Selected hunks that are pending in the file as they were when they were chosen.
+pub(super) fn unaltered_of(file: &ForkFile, selection: &FileSelection) -> Vec<HunkId> {
+    file.entry.unaltered(&file.entry.pending(&selection.ids), &selection.seen)
 }

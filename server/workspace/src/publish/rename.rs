@@ -3,12 +3,12 @@
 //! Its answer proves nothing. What counts is that the old name was closed and the new one opened. Where only the disk
 //! shows the new name the rename was made as well, and the buffer has stayed behind, which is told.
 
-use super::closed::{Disk, DiskChange};
-use super::held::{Held, HeldStop, chosen_of, tried};
-use super::{Failure, PublishReport, Publishing, is_of_git};
+use super::closed::{DiskChange, DiskPublishing};
+use super::held::{HeldFile, HeldStop, tried, unaltered_of};
+use super::{Failure, FileSelection, PublishReport, Publishing, is_of_git};
 use crate::disk::{self, FileError};
 use crate::editor::{EditorError, FileRename};
-use crate::entry::{ChangeTexts, FileChange};
+use crate::entry::FileChange;
 use crate::fork::{Answers, ForkFile, catch_up};
 use crate::ledger::{FileAfter, FileBefore, PublishedFile};
 use crate::note::Note;
@@ -18,22 +18,26 @@ use crate::{ContentHash, DocId, HunkId, Place, Roots};
 use std::time::Duration;
 
 /// A chosen rename, and the name that its file leaves.
-pub(super) struct Leaving {
+pub(super) struct ChosenRename {
     pub(super) mark: HunkId,
     from: DocId,
     shown: String,
 }
 
 /// The rename among the chosen changes of a file, if there is one.
-pub(super) fn leaving(fork: &dyn ForkOwner, id: &DocId, ids: &[HunkId]) -> Option<Leaving> {
+pub(super) fn chosen_rename(
+    fork: &dyn ForkOwner,
+    id: &DocId,
+    ids: &[HunkId],
+) -> Option<ChosenRename> {
     let fork = fork.lock();
     let (change, mark) = fork.files.get(id)?.entry.file.as_ref()?;
     let FileChange::Rename { from } = change else { return None };
     let shown = fork.files.get(from).map_or_else(|| from.to_string(), |left| left.shown.clone());
-    ids.contains(&mark.id).then(|| Leaving { mark: mark.id, from: from.clone(), shown })
+    ids.contains(&mark.id).then(|| ChosenRename { mark: mark.id, from: from.clone(), shown })
 }
 
-impl Leaving {
+impl ChosenRename {
     /// Says so where the editor has the file open under its old name still.
     pub(super) fn tell_if_open(
         &self,
@@ -42,14 +46,14 @@ impl Leaving {
         report: &mut PublishReport,
     ) {
         if workspace.is_open(&self.from) {
-            report.told.push(old_name(&self.shown, now));
+            report.told.push(old_name_words(&self.shown, now));
             report.notes.push(Note::OldName { file: now.to_owned(), old: self.shown.clone() });
         }
     }
 }
 
 /// Words for the user where a file has another name than its buffer.
-pub(crate) fn old_name(old: &str, now: &str) -> String {
+pub(crate) fn old_name_words(old: &str, now: &str) -> String {
     format!(
         "{old} is {now} now, but your editor still has it open as {old}: close that and open {now}. Saving it would \
          make {old} anew."
@@ -57,7 +61,7 @@ pub(crate) fn old_name(old: &str, now: &str) -> String {
 }
 
 /// Waits until `from` is closed and `to` is open. False if that has not come in time.
-async fn follows(workspace: &Workspace, from: &DocId, to: &DocId, bound: Duration) -> bool {
+async fn wait_for_names(workspace: &Workspace, from: &DocId, to: &DocId, bound: Duration) -> bool {
     let followed = async {
         loop {
             // Taken before the look, so that nothing is missed in between.
@@ -81,7 +85,7 @@ fn is_on_disk(roots: &Roots, old: &Place, new: &Place) -> bool {
 ///
 /// # Errors
 /// [`Failure`] where nothing was renamed.
-pub(crate) async fn made(
+pub(crate) async fn settle_rename(
     workspace: &Workspace,
     (old, new): (&Place, &Place),
     answer: Result<(), EditorError>,
@@ -93,7 +97,7 @@ pub(crate) async fn made(
     };
     let is_made = || is_on_disk(&workspace.roots(), old, new);
     let has_followed = match why {
-        None => follows(workspace, &old.doc(), &new.doc(), bound).await,
+        None => wait_for_names(workspace, &old.doc(), &new.doc(), bound).await,
         Some(_) => false,
     };
     if has_followed || is_made() {
@@ -103,7 +107,7 @@ pub(crate) async fn made(
 }
 
 /// A rename that the editor is about to be asked for.
-struct Begun {
+struct BegunRename {
     mark: HunkId,
     old: Place,
     new: Place,
@@ -118,20 +122,20 @@ impl Publishing<'_> {
     pub(super) async fn rename_by_editor(
         &self,
         id: &DocId,
-        (ids, seen): (&[HunkId], &[ChangeTexts]),
+        selection: &FileSelection,
     ) -> Option<Result<HunkId, Failure>> {
         let Publishing { workspace, editor, fork, bounds, .. } = *self;
-        let Leaving { from, .. } = leaving(fork, id, ids)?;
+        let ChosenRename { from, .. } = chosen_rename(fork, id, &selection.ids)?;
         if !editor.habits().renames_files || !workspace.is_open(&from) {
             return None;
         }
         let slot = workspace.slot(&from);
-        let _turn = slot.lock().await;
+        let _guard = slot.lock().await;
         editor.barrier().await;
         if workspace.is_unsaved(id) || workspace.is_unsaved(&from) {
             return Some(Err(Failure::Unsaved));
         }
-        let begun = match tried(|| self.begin(&from, id, (ids, seen))) {
+        let begun = match tried(|| self.begin(&from, id, selection)) {
             Ok(begun) => begun,
             Err(failure) => return Some(Err(failure)),
         };
@@ -141,7 +145,7 @@ impl Publishing<'_> {
             label: "Ropewalk: accept".to_owned(),
         };
         let answer = editor.rename(rename).await;
-        let made = made(workspace, (&begun.old, &begun.new), answer, bounds.echo).await;
+        let made = settle_rename(workspace, (&begun.old, &begun.new), answer, bounds.echo).await;
         let (old, emptied) = (begun.old.clone(), begun.emptied);
         let finished = self.finish(id, &from, begun, made);
         if finished.is_ok() {
@@ -155,26 +159,26 @@ impl Publishing<'_> {
         &self,
         from: &DocId,
         id: &DocId,
-        wanted: (&[HunkId], &[ChangeTexts]),
-    ) -> Result<Begun, HeldStop> {
+        selection: &FileSelection,
+    ) -> Result<BegunRename, HeldStop> {
         let Publishing { workspace, fork, .. } = *self;
         let conflict = || HeldStop::Failed(Failure::Conflict);
-        let held = Held::of(workspace, fork, id).ok_or_else(conflict)?;
+        let held = HeldFile::of(workspace, fork, id).ok_or_else(conflict)?;
         if is_of_git(fork, [id, from]) {
             return Err(HeldStop::Failed(Failure::OfGit));
         }
         let (roots, session) = (workspace.roots(), fork.lock().session.clone());
-        let disk = Disk { workspace, fork, roots, session };
+        let disk = DiskPublishing { workspace, fork, roots, session };
         let file = &held.file;
         let (Some(old), Some((_, mark)), Some(new)) =
             (held.under().place.clone(), &file.entry.file, file.place.clone())
         else {
             return Err(conflict());
         };
-        if held.left.is_none() || !chosen_of(file, wanted).contains(&mark.id) {
+        if held.left.is_none() || !unaltered_of(file, selection).contains(&mark.id) {
             return Err(conflict());
         }
-        let stood = disk.read(&old, &file.entry)?;
+        let stood = disk.read_expected(&old, &file.entry)?;
         let Some(FileBefore::File { bytes, .. }) = &stood else { return Err(conflict()) };
         if !matches!(disk::stat(&disk.roots, &new), Err(FileError::NotFound { .. })) {
             return Err(FileError::Exists { path: new.shown.clone() }.into());
@@ -182,10 +186,11 @@ impl Publishing<'_> {
         let which = (mark.id, mark.turn);
         let (after, folders) =
             (Some(FileAfter::File(ContentHash::of(bytes))), disk.new_folders(&new)?);
-        let came = disk.about(&new, which, DiskChange { before: None, after, folders });
+        let came = disk.ledger_line(&new, which, DiskChange { before: None, after, folders });
         let folders = disk::folders_of_its_own(&disk.roots, &old)?;
         let emptied = folders.len();
-        let gone = disk.about(&old, which, DiskChange { before: stood, after: None, folders });
+        let gone =
+            disk.ledger_line(&old, which, DiskChange { before: stood, after: None, folders });
         let lines = [came, gone];
         let publish = workspace.publish_id();
         let mut fork = fork.lock();
@@ -198,8 +203,8 @@ impl Publishing<'_> {
             }
         }
         workspace.ledger().files.extend(lines.iter().cloned());
-        fork.ahead(&held.docs());
-        Ok(Begun { mark: which.0, old, new, lines, emptied })
+        fork.journal_first(&held.docs());
+        Ok(BegunRename { mark: which.0, old, new, lines, emptied })
     }
 
     /// Brings the fork and the ledger to what was done.
@@ -207,7 +212,7 @@ impl Publishing<'_> {
         &self,
         id: &DocId,
         from: &DocId,
-        begun: Begun,
+        begun: BegunRename,
         made: Result<(), Failure>,
     ) -> Result<HunkId, Failure> {
         let workspace = self.workspace;

@@ -102,7 +102,7 @@ pub(crate) async fn send(
         return Err(Failure::NoEdits);
     }
     let slot = workspace.slot(id);
-    let _turn = slot.lock().await;
+    let _guard = slot.lock().await;
     let mut primed = 0;
     let mut tries = 0;
     let mut stale = 0;

@@ -83,11 +83,11 @@ impl SavedState {
         self.record_decided(fork, &mut out);
         self.record_names(fork, &mut out);
         // First where changes are only new or only sent: one that is in the ledger alone counts as made.
-        let ahead: Vec<&DocId> = match files {
+        let growing: Vec<&DocId> = match files {
             None => fork.files.keys().filter(|id| self.has_only_more(id, fork)).collect(),
             Some(files) => files.iter().filter(|id| self.has_only_more(id, fork)).collect(),
         };
-        self.record_files(ahead.into_iter(), most, fork, private, &mut out);
+        self.record_files(growing.into_iter(), most, fork, private, &mut out);
         let gone = self.record_ledger(fork, workspace, private, &mut out);
         match files {
             None => self.record_files(fork.files.keys(), most, fork, private, &mut out),

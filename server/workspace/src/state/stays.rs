@@ -68,7 +68,11 @@ impl<'a> StayingWork<'a> {
             }
             let is_moved = source != *id && own.entry.file.is_none();
             let left = if is_moved { files.get(&source) } else { None };
-            let old_name = left.map(|left| (source, left.shown.clone(), left.place.clone()));
+            let old_name = left.map(|left| OldName {
+                id: source,
+                shown: left.shown.clone(),
+                place: left.place.clone(),
+            });
             Some(WorkOnFile { id: id.clone(), old_name, file: own })
         };
         let mut all: Vec<WorkOnFile> = files.iter().filter_map(alone).collect();
@@ -80,9 +84,16 @@ impl<'a> StayingWork<'a> {
 /// Work that stays in one file.
 pub(super) struct WorkOnFile {
     id: DocId,
-    /// The name that the file has again if its renaming goes, as it is shown, and where it lies.
-    old_name: Option<(DocId, String, Option<Place>)>,
+    /// The name that the file has again if its renaming goes.
+    old_name: Option<OldName>,
     file: ForkFile,
+}
+
+/// A name of a file before it was renamed.
+struct OldName {
+    id: DocId,
+    shown: String,
+    place: Option<Place>,
 }
 
 fn is_renamed(entry: &Entry) -> bool {
@@ -101,10 +112,11 @@ impl Fork {
                 }
                 Some(_) => {}
                 None => {
-                    if let Some((old, shown, place)) = old_name
+                    if let Some(old) = old_name
                         && !self.files.contains_key(&id)
                     {
-                        (id, own.shown, own.place, own.entry.home) = (old, shown, place, None);
+                        (id, own.shown, own.place) = (old.id, old.shown, old.place);
+                        own.entry.home = None;
                     }
                     if let Some(mut back) = self.files.remove(&id) {
                         self.join(workspace, &id, &mut back, &mut own, put_later);

@@ -77,7 +77,7 @@ impl Undoing<'_> {
         let roots = self.workspace.roots();
         let place = roots.place_of_name(&file.path).map_err(|_| changed())?;
         self.mark_file(file, true);
-        self.fork.lock().ahead(&[place.doc()]);
+        self.fork.lock().journal_first(&[place.doc()]);
         let done = put_back(self.workspace, &roots, &place, file);
         if done.is_err() {
             self.mark_file(file, false);

@@ -5,7 +5,7 @@ use super::Undoing;
 use crate::disk::{self, FileError};
 use crate::editor::{Editor, FileRename};
 use crate::ledger::PublishedFile;
-use crate::publish::{Failure, PublishBounds, PublishReport, old_name, renamed};
+use crate::publish::{Failure, PublishBounds, PublishReport, old_name_words, settle_rename};
 use crate::{DocId, Place};
 
 /// The lines of a rename in the ledger: of the name that went, and of the name that came.
@@ -30,7 +30,7 @@ impl Undoing<'_> {
             |line: &PublishedFile| roots.place_of_name(&line.path).map_err(|_| Failure::Conflict);
         let (now, back): (Place, Place) = (place(came)?, place(gone)?);
         let slot = workspace.slot(&now.doc());
-        let _turn = slot.lock().await;
+        let _guard = slot.lock().await;
         editor.barrier().await;
         if workspace.is_unsaved(&now.doc()) || workspace.is_unsaved(&back.doc()) {
             return Err(Failure::Unsaved);
@@ -47,9 +47,9 @@ impl Undoing<'_> {
         let mark =
             |undoing| [gone, came].into_iter().for_each(|line| self.mark_file(line, undoing));
         mark(true);
-        self.fork.lock().ahead(&[now.doc(), back.doc()]);
+        self.fork.lock().journal_first(&[now.doc(), back.doc()]);
         let answer = editor.rename(rename).await;
-        if let Err(failure) = renamed(workspace, (&now, &back), answer, bounds.echo).await {
+        if let Err(failure) = settle_rename(workspace, (&now, &back), answer, bounds.echo).await {
             mark(false);
             return Err(failure);
         }
@@ -79,7 +79,7 @@ impl Undoing<'_> {
         workspace.ledger().follow_back(&from, (&to, &gone.file), by);
         workspace.anchor(&to);
         if workspace.is_open(&from) {
-            report.told.push(old_name(&came.file, &gone.file));
+            report.told.push(old_name_words(&came.file, &gone.file));
         }
     }
 }

@@ -19,10 +19,11 @@ fn of(files: &Value) -> Vec<u8> {
 fn refusal(world: &World, written: &[u8]) -> String {
     let holds = |bytes: &[u8]| bytes.windows(9).any(|word| word == b"sk-secret");
     let guard = BundleGuard { is_secret: &|path| path.ends_with(".env"), private: Some(&holds) };
-    let by = (1, &crate::world::bob(1));
+    let maker = crate::world::bob(1);
+    let origin = MergeOrigin { turn: 1, maker: &maker };
     let taken = Bundle::read(written)
         .map_err(TakeError::Bundle)
-        .and_then(|bundle| take(&world.workspace, &world.fork, &bundle, by, guard));
+        .and_then(|bundle| take(&world.workspace, &world.fork, &bundle, origin, guard));
     assert_eq!(world.waits(), []);
     taken.expect_err("it is refused").to_string()
 }

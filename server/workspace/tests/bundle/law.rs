@@ -94,8 +94,14 @@ impl Members {
         let lead = || Mutex::new(synced(workspace, &self.world.fork, |fork, _| fork.clone()));
         let (whole, parts) = (lead(), lead());
         let (view, work) = self.branches[who].work(workspace);
-        let report = merge(workspace, &whole, &view, (1, &bob(1)), work);
-        let taken = take(workspace, &parts, &bundle, (1, &bob(1)), BundleGuard::NONE);
+        let report = merge(workspace, &whole, &view, MergeOrigin { turn: 1, maker: &bob(1) }, work);
+        let taken = take(
+            workspace,
+            &parts,
+            &bundle,
+            MergeOrigin { turn: 1, maker: &bob(1) },
+            BundleGuard::NONE,
+        );
         prop_assert_eq!(taken.is_ok(), report.conflicts.is_empty(), "{:?}", taken);
         if taken.is_ok() {
             for name in NAMES {

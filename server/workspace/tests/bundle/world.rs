@@ -70,7 +70,13 @@ impl World {
     }
 
     pub(crate) fn take(&self, bundle: &Bundle, task: u64) -> Result<MergeReport, TakeError> {
-        take(&self.workspace, &self.fork, bundle, (1, &bob(task)), BundleGuard::NONE)
+        take(
+            &self.workspace,
+            &self.fork,
+            bundle,
+            MergeOrigin { turn: 1, maker: &bob(task) },
+            BundleGuard::NONE,
+        )
     }
 
     /// A call of the lead's own writes a file.
@@ -80,7 +86,7 @@ impl World {
         let change = ProposedChange::Write(Text::from(text));
         let proposals = vec![self.propose(&view, name, change)];
         let by = Maker::Call("l".into());
-        merge(&self.workspace, &self.fork, &view, (1, &by), proposals);
+        merge(&self.workspace, &self.fork, &view, MergeOrigin { turn: 1, maker: &by }, proposals);
     }
 
     /// The text that the fork has.

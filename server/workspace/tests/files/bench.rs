@@ -239,7 +239,7 @@ impl<F: FnMut(&Fork, &[DocId])> DerefMut for Watched<'_, F> {
 }
 
 impl<F: FnMut(&Fork, &[DocId])> LockedFork for Watched<'_, F> {
-    fn ahead(&mut self, files: &[DocId]) {
+    fn journal_first(&mut self, files: &[DocId]) {
         (self.1)(&self.0, files);
     }
 }

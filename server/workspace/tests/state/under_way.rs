@@ -130,8 +130,9 @@ fn check_together(files: usize) {
                 let line = format!("call {round}\n");
                 let change = ProposedChange::Write(Text::from(format!("{text}{line}").as_str()));
                 let proposals = vec![Proposal { place, change }];
-                let by = (1, &entry::Maker::Call("c".into()));
-                let report = merge(workspace, fork, &view, by, proposals);
+                let maker = entry::Maker::Call("c".into());
+                let origin = MergeOrigin { turn: 1, maker: &maker };
+                let report = merge(workspace, fork, &view, origin, proposals);
                 assert_eq!((report.conflicts, report.refused), (vec![], vec![]));
                 made[round % files].push_str(&line);
                 let id = world.id("open.txt");

@@ -107,7 +107,7 @@ impl<F: FnMut(&Fork, &[DocId])> DerefMut for Watched<'_, F> {
 }
 
 impl<F: FnMut(&Fork, &[DocId])> LockedFork for Watched<'_, F> {
-    fn ahead(&mut self, files: &[DocId]) {
+    fn journal_first(&mut self, files: &[DocId]) {
         (self.1)(&self.0, files);
     }
 }
@@ -115,12 +115,12 @@ impl<F: FnMut(&Fork, &[DocId])> LockedFork for Watched<'_, F> {
 impl ForkOwner for Watching<'_> {
     fn lock(&self) -> Box<dyn LockedFork + '_> {
         let fork = self.0.fork.lock().unwrap();
-        Box::new(Watched(fork, |fork, files| self.ahead(fork, files)))
+        Box::new(Watched(fork, |fork, files| self.keep_first(fork, files)))
     }
 }
 
 impl Watching<'_> {
-    fn ahead(&self, fork: &Fork, files: &[DocId]) {
+    fn keep_first(&self, fork: &Fork, files: &[DocId]) {
         let types = self.0.types.lock().unwrap().clone();
         // Not where the very edit is about to be made: that would be looked at anew each time.
         if let Some((name, what)) = types.filter(|(name, _)| !files.contains(&self.0.id(name))) {

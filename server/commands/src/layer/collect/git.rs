@@ -5,7 +5,7 @@ use crate::layer::copy::put_back;
 use crate::layer::folder::path_in;
 use crate::layer::folder::{Folder, Stamp, StampKind};
 use crate::layer::git::{self, LONGEST_INDEX, same_entries, went_elsewhere};
-use crate::layer::notes::plain;
+use crate::layer::notes::NoteKind;
 use std::ffi::OsStr;
 use std::io;
 use std::path::Path;
@@ -46,12 +46,12 @@ impl CollectWalk<'_, '_, '_> {
         if let (Some(inner), Some(lower)) = (&inner, &lower)
             && went_elsewhere(inner, lower, is_copied)
         {
-            self.judge.told.elsewhere.push(plain(path));
+            self.judge.told.add(NoteKind::Elsewhere, path);
         }
         if is_copied && let Some(inner) = &inner {
             self.judge.left_out.folder(inner);
             if put_back(self.own, path, inner)? {
-                self.judge.told.git.push(plain(path));
+                self.judge.told.add(NoteKind::Git, path);
             }
             return Ok(());
         }
@@ -60,7 +60,7 @@ impl CollectWalk<'_, '_, '_> {
             _ => false,
         };
         if !is_untouched {
-            self.judge.told.git.push(plain(path));
+            self.judge.told.add(NoteKind::Git, path);
             match &inner {
                 Some(inner) => self.judge.left_out.folder(inner),
                 None => self.judge.left_out.now(up, name),

@@ -2,7 +2,7 @@
 
 use super::{CollectWalk, MOST_NAMES, enter};
 use crate::layer::folder::{DEEPEST, Folder, StampKind};
-use crate::layer::notes::plain;
+use crate::layer::notes::NoteKind;
 use ropewalk_workspace::repository::is_git_name;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -29,11 +29,11 @@ impl CollectWalk<'_, '_, '_> {
         let mut all = true;
         self.cut = false;
         if self.list(path, lower, over, (&mut found, &mut all), 0).is_err() {
-            self.judge.told.unreadable.push(plain(path));
+            self.judge.told.add(NoteKind::Unreadable, path);
             return HiddenFate::TooMuch;
         }
         if self.cut {
-            self.judge.told.surplus.push(plain(path));
+            self.judge.told.add(NoteKind::Surplus, path);
             return HiddenFate::TooMuch;
         }
         if all { HiddenFate::All(found) } else { HiddenFate::Part }

@@ -2,7 +2,7 @@
 
 use super::CollectWalk;
 use crate::layer::folder::{Folder, StampKind};
-use crate::layer::notes::plain;
+use crate::layer::notes::NoteKind;
 use crate::layer::{LayerEntry, RootLayer};
 use std::collections::HashSet;
 use std::io;
@@ -25,7 +25,7 @@ impl CollectWalk<'_, '_, '_> {
             match (folder, stamp) {
                 (Some(folder), Some(stamp)) => {
                     let Ok(below) = below.reach(parent) else {
-                        self.judge.told.unreadable.push(plain(&path));
+                        self.judge.told.add(NoteKind::Unreadable, &path);
                         continue;
                     };
                     let below = below.map(Arc::new);
@@ -61,7 +61,7 @@ impl CollectWalk<'_, '_, '_> {
             Ok(folder.look(name)?.map(|disk| (disk, folder)))
         });
         let Ok(found) = found else {
-            self.judge.told.unreadable.push(plain(path));
+            self.judge.told.add(NoteKind::Unreadable, path);
             return Ok(());
         };
         // Gone on both sides is no change.
@@ -70,11 +70,11 @@ impl CollectWalk<'_, '_, '_> {
         };
         let moved = matches!(held, Some(LayerEntry::File { from: Some(from), .. }) if from != disk);
         if moved {
-            self.judge.told.moved.push(plain(path));
+            self.judge.told.add(NoteKind::Moved, path);
         } else if self.judge.has_room_for(1)? {
             self.judge.gone(path, disk, (&folder, name));
         } else {
-            self.judge.told.surplus.push(plain(path));
+            self.judge.told.add(NoteKind::Surplus, path);
         }
         Ok(())
     }

@@ -3,7 +3,7 @@
 use super::{Deleted, Judge, WrittenFile};
 use crate::layer::LayerChanges;
 use crate::layer::compare::{ContentId, NewContent};
-use crate::layer::notes::plain;
+use crate::layer::notes::NoteKind;
 use ropewalk_workspace::{Place, Proposal, ProposedChange};
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 impl Judge<'_, '_> {
     /// The proposals, and the words.
     pub(in crate::layer) fn finish(mut self) -> LayerChanges {
-        if !self.told.elsewhere.is_empty() {
+        if self.told.has(NoteKind::Elsewhere) {
             // The command's files stand in the layer until the next one is shown the view again.
             return LayerChanges { proposals: Vec::new(), told: self.told.words() };
         }
@@ -27,7 +27,7 @@ impl Judge<'_, '_> {
                 (None, Some(content)) => match over.get(&content) {
                     Some(to) => Some(ProposedChange::MoveOver { to: to.clone() }),
                     None if self.left_out.holds(content) => {
-                        self.told.half.push(plain(Path::new(&from.shown)));
+                        self.told.add(NoteKind::Half, Path::new(&from.shown));
                         None
                     }
                     None => Some(ProposedChange::Delete),

@@ -194,7 +194,7 @@ impl Merging<'_> {
         let entry = &file.entry;
         let source = base_of(id, entry);
         let under = self.fork.files.get(source).and_then(|left| left.place.as_ref());
-        let there = under.and_then(|place| self.ahead.under.get(&place.path));
+        let there = under.and_then(|place| self.answers.under.get(&place.path));
         let mode = entry.mode.as_ref().map(|(mode, _)| *mode);
         let mode = mode.or(there.and_then(|there| there.mode));
         let format = own_format(entry).or_else(|| {

@@ -19,15 +19,16 @@ pub(super) struct MergeQuestions {
     docs: HashMap<PathBuf, DocId>,
     questions: Vec<Question>,
     repositories: Repositories,
-    /// Files whose mode a change of names may need, and those whose bytes too.
+    /// Files whose mode a change of names may need; true for one whose bytes it may need too.
     under: Vec<(Place, bool)>,
+    /// The documents that are in the fork.
     here: HashSet<DocId>,
 }
 
-/// The disk's answers to them.
+/// The disk's answers to the questions of a merge.
 pub(super) struct MergeAnswers {
     pub(super) docs: HashMap<PathBuf, DocId>,
-    pub(super) answers: Answers,
+    pub(super) files: Answers,
     pub(super) repositories: Repositories,
     pub(super) under: HashMap<PathBuf, UnderlyingFile>,
     /// The documents that were in the fork.
@@ -46,7 +47,7 @@ fn places(proposals: &[Proposal]) -> impl Iterator<Item = &Place> {
     proposals.iter().flat_map(|one| [Some(&one.place), one.change.to()].into_iter().flatten())
 }
 
-/// The documents of those places. Blocking.
+/// The documents of the places that proposals name. Blocking.
 pub(super) fn docs_of(view: &View, proposals: &[Proposal]) -> HashMap<PathBuf, DocId> {
     let doc = |place: &Place| (place.path.clone(), view.id_of(place, view.roots()));
     places(proposals).map(doc).collect()
@@ -75,10 +76,10 @@ impl Fork {
         MergeQuestions { docs, questions, repositories: self.repositories(), under, here }
     }
 
-    /// True if the same of these documents are in the fork as when it was asked.
-    pub(super) fn has_same(&self, ahead: &MergeAnswers) -> bool {
-        let same = |id: &DocId| ahead.here.contains(id) == self.files.contains_key(id);
-        ahead.docs.values().all(same)
+    /// True if the fork has the same of these documents as when the questions were asked.
+    pub(super) fn has_same(&self, answers: &MergeAnswers) -> bool {
+        let same = |id: &DocId| answers.here.contains(id) == self.files.contains_key(id);
+        answers.docs.values().all(same)
     }
 
     fn under(&self, id: &DocId) -> Option<(Place, bool)> {
@@ -127,6 +128,6 @@ impl MergeQuestions {
             (place.path, UnderlyingFile { mode, bytes })
         };
         let under = under.into_iter().map(look).collect();
-        MergeAnswers { docs, answers: workspace.answer(questions), repositories, under, here }
+        MergeAnswers { docs, files: workspace.answer(questions), repositories, under, here }
     }
 }
