@@ -198,3 +198,50 @@ fn what_is_drawn_for_a_text_that_is_left_behind_goes_with_its_change() {
     assert_eq!(drawn(Some(7), false, false), 0);
     bench.end();
 }
+
+#[test]
+#[ignore = "needs Neovim; run tests/run"]
+fn a_file_that_is_read_anew_shows_its_change_once_and_nothing_once_that_is_settled() {
+    let bench =
+        Bench::new("review", &[("a.txt", TEXT)], [edit("a.txt", "two\n", "TWO\n"), say("Done.")]);
+    bench.open("a.txt");
+    bench.run("Ropewalk ask shout");
+    bench.wait_for_end(1);
+    bench.wait_for_changes(1);
+    let all = marks(&bench);
+    for again in ["edit", "edit!"] {
+        bench.nvim.command(again);
+        bench.nvim.wait_for("the change, drawn once", |_| (marks(&bench) == all).then_some(()));
+    }
+    bench.run("Ropewalk reject");
+    bench.wait_for_changes(0);
+    bench.nvim.wait_for("nothing to be drawn", |_| (marks(&bench) == 0).then_some(()));
+    bench.end();
+}
+
+#[test]
+#[ignore = "needs Neovim; run tests/run"]
+fn the_only_change_is_accepted_from_elsewhere_and_a_file_that_is_not_open_is_said_to_be_written() {
+    let replies = [
+        edit("a.txt", "four\n", "FOUR\n"),
+        say("Done."),
+        edit("b.txt", "two\n", "TWO\n"),
+        say("Done."),
+    ];
+    let bench = Bench::new("review", &[("a.txt", TEXT), ("b.txt", TEXT)], replies);
+    bench.open("a.txt");
+    bench.run("Ropewalk ask shout");
+    bench.wait_for_end(1);
+    bench.wait_for_changes(1);
+    bench.run("Ropewalk accept");
+    bench.nvim.wait_for_lines(&["one", "two", "three", "FOUR", "five"]);
+    bench.run("Ropewalk ask shout there");
+    bench.wait_for_end(2);
+    bench.wait_for_changes(1);
+    bench.run("Ropewalk accept");
+    bench.nvim.wait_for_screen("Ropewalk next leads to it.");
+    bench.run("Ropewalk accept!");
+    bench.nvim.wait_for_screen("b.txt is not open: it was written to the disk.");
+    assert!(bench.disk("b.txt").contains("TWO"));
+    bench.end();
+}

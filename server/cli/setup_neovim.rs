@@ -174,13 +174,22 @@ fn written(data: &Path) -> anyhow::Result<CliExit> {
     let home = data.join(HOME);
     tell(&format!(
         "Ropewalk's plugin for Neovim is in {home}.\n\
-         Start Neovim in a project and type :Ropewalk; :help ropewalk says more.\n\
+         Start Neovim in a project, select lines and type :Ropewalk ask add a docstring; :help ropewalk says more.\n\
          \n\
          Does your plugin manager keep Neovim from finding it? Then, for lazy.nvim:\n\
          \x20 {{ dir = \"{home}\", lazy = false }}",
         home = home.display()
     ));
+    if !is_on_path() {
+        tell("\nNeovim starts `ropewalk` by its name, and it is not on your PATH yet.");
+    }
     Ok(CliExit::Done)
+}
+
+fn is_on_path() -> bool {
+    let program = format!("ropewalk{}", std::env::consts::EXE_SUFFIX);
+    let paths = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&paths).any(|folder| folder.join(&program).is_file())
 }
 
 fn removed(data: &Path) -> anyhow::Result<CliExit> {
@@ -194,7 +203,7 @@ fn removed(data: &Path) -> anyhow::Result<CliExit> {
     }
     take_away(data, LIST)?;
     tell(match (before.is_empty(), kept.is_empty()) {
-        (true, _) => "Nothing was written there.",
+        (true, _) => "Nothing was written by `ropewalk setup neovim`.",
         (_, true) => "Ropewalk's plugin for Neovim is removed.",
         _ => "Ropewalk's plugin for Neovim is removed, but for files that were changed since:",
     });

@@ -192,14 +192,20 @@ fn older_sessions_in_which_something_waits_are_offered_by_their_numbers() {
     let editor = stage.editor(Profile::NEOVIM);
     // How long ago each was depends on the machine.
     let told = |words: &str| -> Vec<String> {
-        words.lines().map(|line| line.split(" (").next().unwrap().to_owned()).collect()
+        let lines = words.lines().map(|line| line.split(" (").next().unwrap());
+        let named = lines.map(|line| match line.strip_prefix("/resume ") {
+            Some(rest) => format!("/resume ID:{}", rest.split_once(':').unwrap().1),
+            None => line.to_owned(),
+        });
+        named.collect()
     };
     let older = [
         "Older sessions have unreviewed changes:",
-        "/resume 2: 1 change from “The middle”",
-        "/resume 3: 2 changes from “Both ends”",
+        "/resume ID: 1 change from “The middle”",
+        "/resume ID: 2 changes from “Both ends”",
     ];
-    assert_eq!(told(&editor.wait_for_message("Older").text), older);
+    let message = editor.wait_for_message("Older").text;
+    assert_eq!(told(&message), older);
     editor.ignore(QUIET);
     editor.open("a.txt");
     let offers = |editor: &FakeEditor| {
@@ -212,7 +218,8 @@ fn older_sessions_in_which_something_waits_are_offered_by_their_numbers() {
     let wrong = editor.execute("ropewalk.resume", json!("4")).unwrap_err();
     assert!(wrong.message.contains("There is no session 4"), "{wrong}");
     // As a user types it who can do nothing else.
-    let said = editor.execute("ropewalk.prompt", json!("/resume 3")).unwrap();
+    let resume = message.lines().last().unwrap().split(':').next().unwrap();
+    let said = editor.execute("ropewalk.prompt", json!(resume)).unwrap();
     assert_eq!((&said["said"], &said["turn"]), (&Value::Null, &Value::Null));
     assert_eq!(hunks(&editor, 2), [0, 8]);
     assert_eq!(offers(&editor), ["Hello", "The middle"].map(offer));
@@ -222,7 +229,7 @@ fn older_sessions_in_which_something_waits_are_offered_by_their_numbers() {
     // Something waits in the last one: it goes on, and the other is offered in the same words.
     let editor = stage.editor(Profile::NEOVIM);
     let message = editor.wait_for_message("2 unreviewed changes from “Both ends”").text;
-    assert_eq!(told(&message).last().unwrap(), "/resume 3: 1 change from “The middle”");
+    assert_eq!(told(&message).last().unwrap(), "/resume ID: 1 change from “The middle”");
     editor.ignore(QUIET);
     let listed = list(&editor, Value::Null);
     let words = editor.wait_for_message("3 sessions of these folders:").text;

@@ -24,8 +24,8 @@ pub struct EarlierSessions {
     pub last: SessionInfo,
     /// Outcome of going on with it, if something waits in it.
     pub resumed: Option<Result<ResumedSession, Refusal>>,
-    /// Older ones in which something waits, with their numbers in the list.
-    pub older: Vec<(usize, SessionInfo)>,
+    /// Older ones in which something waits.
+    pub older: Vec<SessionInfo>,
 }
 
 impl Host {
@@ -46,8 +46,8 @@ impl Host {
         blocking(move || {
             let list = host.list_now(&sessions, false);
             let mut others = host.others(list).into_iter();
-            let (_, last) = others.next()?;
-            let older: Vec<_> = others.filter(|(_, info)| info.waits() > 0).collect();
+            let last = others.next()?;
+            let older: Vec<_> = others.filter(|info| info.waits() > 0).collect();
             let resumed = (last.waits() > 0)
                 .then(|| host.resume_now(&sessions, &last.session, false, Seat::is_fresh));
             // Another window that was quicker has it.
@@ -57,7 +57,7 @@ impl Host {
                 Some(Err(refusal)) => !refusal.in_use,
             };
             let last_one = is_offered.then(|| last.clone());
-            let offered = last_one.into_iter().chain(older.iter().map(|(_, info)| info.clone()));
+            let offered = last_one.into_iter().chain(older.iter().cloned());
             host.offer(offered.collect());
             Some(EarlierSessions { last, resumed, older })
         })
@@ -103,14 +103,14 @@ impl Host {
         resumed.await?
     }
 
-    /// The sessions of a list that are not open here and that nobody else has, with their numbers in it.
-    fn others(&self, list: Vec<SessionInfo>) -> Vec<(usize, SessionInfo)> {
+    /// The sessions of a list that are not open here and that nobody else has.
+    fn others(&self, mut list: Vec<SessionInfo>) -> Vec<SessionInfo> {
         let left = lock(&self.map.left).clone();
-        let list = list.into_iter().enumerate().filter(|(_, info)| {
+        list.retain(|info| {
             let is_free = !info.in_use || left.contains(&*info.session);
             is_free && info.turns > 0 && self.running(Some(&info.session)).is_none()
         });
-        list.map(|(at, info)| (at + 1, info)).collect()
+        list
     }
 
     /// The whole id of a session that the user names: by its number in the last list, or by how its id begins. An open one

@@ -90,17 +90,19 @@ fn what_waits(info: &SessionInfo) -> String {
 }
 
 /// Older sessions in words, one a line; none if there are none.
-fn of_older(older: &[(usize, SessionInfo)]) -> Option<String> {
+fn of_older(older: &[SessionInfo]) -> Option<String> {
     let first = match older.len() {
         0 => return None,
         1 => "An older session has unreviewed changes:",
         _ => "Older sessions have unreviewed changes:",
     };
     let mut words = first.to_owned();
-    for (number, info) in older.iter().take(MOST_NAMED) {
+    for info in older.iter().take(MOST_NAMED) {
         let changes = count(info.waits(), "change", "changes");
         let (title, ago) = (named(&info.title), ago(info.at));
-        words.push_str(&format!("\n/resume {number}: {changes} from {title} ({ago})"));
+        // By its id: its number in the list is another once a session has begun.
+        let id = &info.session;
+        words.push_str(&format!("\n/resume {id}: {changes} from {title} ({ago})"));
     }
     if let Some(more @ 1..) = older.len().checked_sub(MOST_NAMED) {
         words.push_str(&format!("\n… and {more} more: /sessions"));

@@ -385,9 +385,19 @@ vim.api.nvim_create_autocmd('BufWinEnter', {
     end)
   end,
 })
+---Forgets what is drawn in a buffer. The marks outlive its text where that is read anew, so they are taken away.
+local function forget(buffer)
+  drawn[buffer], shown[buffer] = nil, nil
+  vim.api.nvim_buf_clear_namespace(buffer, SPACE, 0, -1)
+  vim.api.nvim_buf_clear_namespace(buffer, PUBLISHED, 0, -1)
+end
 vim.api.nvim_create_autocmd('BufUnload', {
+  callback = function(event) forget(event.buf) end,
+})
+vim.api.nvim_create_autocmd('BufReadPost', {
   callback = function(event)
-    drawn[event.buf], shown[event.buf] = nil, nil
+    forget(event.buf)
+    M.draw(event.buf)
   end,
 })
 

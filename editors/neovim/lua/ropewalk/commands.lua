@@ -68,6 +68,9 @@ function M.run(opts)
   local name, words = opts.args:match('^(%S*)%s*(.-)%s*$')
   if name == '' then
     name = 'ask'
+  elseif vim.endswith(name, '!') then
+    -- The mark belongs before the subcommand; here it is meant as well.
+    name, opts.bang = name:sub(1, -2), true
   end
   local subcommand = M.all[name]
   if not subcommand then

@@ -71,7 +71,8 @@ local function set_model(name)
       return say_problem(problem)
     end
     local missing = type(result) == 'table' and result.missing
-    notify.show(missing and 'warning' or 'info', 'Model: ' .. name .. (missing and '\n' .. missing or ''))
+    local more = missing or ('In this conversation. `model = "%s"` in ~/.config/ropewalk/config.toml makes it the usual one.'):format(name)
+    notify.show(missing and 'warning' or 'info', 'Model: ' .. name .. '\n' .. more)
   end)
 end
 

@@ -40,6 +40,10 @@ local function chosen(opts)
   end
   local row = vim.api.nvim_win_get_cursor(0)[1] - 1
   local at = changes.touching(buffer, row, row)
+  if #at == 0 and #hub.state.hunks == 1 then
+    -- The only change that waits is meant where it is on the screen.
+    at = changes.touching(buffer, vim.fn.line('w0') - 1, vim.fn.line('w$') - 1)
+  end
   local is_led_to = last_led_to and vim.tbl_contains(at, last_led_to)
   return is_led_to and { last_led_to } or vim.list_slice(at, 1, 1)
 end
@@ -54,12 +58,37 @@ local function chosen_or_words(opts)
   end
   local ids = chosen(opts)
   if #ids == 0 then
-    local words = ('No change at the cursor. :Ropewalk next leads to one of %d'):format(#hub.state.hunks)
-    local for_all = FOR_ALL[opts.name]
-    say(words .. (for_all and ('; :Ropewalk! %s %s all.'):format(opts.name, for_all) or '.'))
+    local count, for_all = #hub.state.hunks, FOR_ALL[opts.name]
+    local words = 'No change at the cursor. :Ropewalk next leads to ' .. (count == 1 and 'it' or 'one of ' .. count)
+    say(words .. (for_all and count > 1 and ('; :Ropewalk! %s %s all.'):format(opts.name, for_all) or '.'))
     return nil
   end
   return ids
+end
+
+---Files that the last `accept` writes to the disk, since they are not open.
+local written = {} ---@type string[]
+
+---The files of these changes that are not open here.
+local function closed_files(ids)
+  local files = {}
+  for _, id in ipairs(ids) do
+    local hunk = hub.hunk(id)
+    if hunk and vim.fn.bufloaded(vim.uri_to_fname(hunk.source or hunk.uri)) == 0 then
+      files[text.line(hunk.file)] = true
+    end
+  end
+  return vim.tbl_keys(files)
+end
+
+---Says what an `accept` has written to the disk, where the editor's own undo does not reach.
+local function say_written()
+  local count = #written
+  if count > 0 then
+    local what = count == 1 and written[1] .. ' is not open: it was' or count .. ' files are not open: they were'
+    say(what .. ' written to the disk. :Ropewalk undo takes it back.')
+  end
+  written = {}
 end
 
 ---Scrolls so that the new lines of a change are on the screen as far as they fit.
@@ -162,6 +191,7 @@ end
 function M.accept(_, opts)
   local ids = chosen_or_words(opts)
   if ids then
+    written = closed_files(ids)
     client.command('accept', { hunk = ids, session = hub.state.session })
   end
 end
@@ -245,6 +275,9 @@ hub.listen(function(event)
   if event.type == 'reviewed' then
     for _, words in ipairs(event.failed or {}) do
       notify.show('warning', text.line(words))
+    end
+    if event.action == 'accept' and event.done > 0 then
+      say_written()
     end
     if event.action == 'undo' then
       -- Of several some may stand still: which, is not told.
