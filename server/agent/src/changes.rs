@@ -54,7 +54,7 @@ pub(crate) struct Changes {
     state: Mutex<ChangesState>,
     /// Files that a member's task started from; None where that is the checkout.
     start: Mutex<Option<Fork>>,
-    /// LockedChanges under `state` too, and only to be read or replaced: front ends read it where messages are taken.
+    /// Locked under `state` too, and only to be read or replaced: front ends read it where messages are taken.
     review: Mutex<ReviewLook>,
     told: Mutex<ToldHunks>,
     work: Mutex<FileWork>,

@@ -39,7 +39,7 @@ impl Seat {
             was_asked: AtomicBool::new(false),
             service: Mutex::default(),
         });
-        (seat, Inputs { coming: receiver, waiting: VecDeque::new() })
+        (seat, Inputs { receiver, waiting: VecDeque::new() })
     }
 
     /// Its session, if it has started.
@@ -101,7 +101,7 @@ pub(crate) const BROKEN: &str = "The session has broken down; the log has the de
 
 /// Requests to a seat, as they came.
 pub(crate) struct Inputs {
-    coming: mpsc::UnboundedReceiver<SeatInput>,
+    receiver: mpsc::UnboundedReceiver<SeatInput>,
     /// Requests that came while something else was awaited.
     waiting: VecDeque<SeatInput>,
 }
@@ -110,7 +110,7 @@ impl Inputs {
     pub(crate) async fn next(&mut self) -> Option<SeatInput> {
         match self.waiting.pop_front() {
             Some(input) => Some(input),
-            None => self.coming.recv().await,
+            None => self.receiver.recv().await,
         }
     }
 
@@ -125,7 +125,7 @@ impl Inputs {
             tokio::select! {
                 biased;
                 done = &mut work => return Some(done),
-                Some(input) = self.coming.recv() => self.waiting.push_back(input),
+                Some(input) = self.receiver.recv() => self.waiting.push_back(input),
             }
         }
         None

@@ -37,9 +37,9 @@ pub(crate) async fn serve(host: Weak<Host>, session: Session, mut inputs: Inputs
     while let Some(SeatInput { op, done }) = inputs.next().await {
         let Some(host) = host.upgrade() else { break };
         let prepared = match Preparation::of(&op) {
-            Some(ahead) => {
+            Some(preparation) => {
                 let (host, session) = (host.clone(), session.clone());
-                let work = blocking(move || host.prepare(&session, ahead));
+                let work = blocking(move || host.prepare(&session, preparation));
                 match inputs.unless_interrupted(work).await {
                     Some(prepared) => prepared.and_then(|prepared| prepared),
                     // It starts, for what comes next stops it.
@@ -76,10 +76,10 @@ impl Host {
     fn prepare(
         &self,
         session: &Session,
-        ahead: Preparation,
+        preparation: Preparation,
     ) -> Result<Option<Arc<dyn Model>>, Refusal> {
         self.tell_all(self.read_if_changed());
-        match (ahead, self.configuration.mode_lock()) {
+        match (preparation, self.configuration.mode_lock()) {
             (Preparation::Prompt, _) => self.make_outputs(session.id()),
             (Preparation::Status, _) | (Preparation::Mode, None) => {}
             (Preparation::Mode, Some(by)) => {

@@ -46,8 +46,8 @@ pub fn merge(
     })
 }
 
-/// The same of all proposals or none: they are merged into a copy first. The error is the report of that. The fork stays
-/// on the texts that it was synced with last.
+/// Merges all of the proposals or none, by a try on a copy. The error is the copy's report. The fork stays on the texts
+/// that it was synced with last.
 pub(crate) fn merge_all(
     workspace: &Workspace,
     fork: &dyn ForkOwner,
@@ -107,8 +107,8 @@ impl Fork {
         self.merge_answered(workspace, view, origin, proposals, answers)
     }
 
-    /// The same with the disk's answers. Where the fork has moved on since the questions, a file's base stays as it was
-    /// until the next sync.
+    /// Merges with the disk's answers. Where the fork has moved on since the questions, a file's base stays as it was until
+    /// the next sync.
     fn merge_answered(
         &mut self,
         workspace: &Workspace,
