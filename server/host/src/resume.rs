@@ -95,7 +95,7 @@ impl Host {
                 None => {
                     let list = host.infos(sessions.of_roots(&host.root_paths()));
                     let last = host.others(list).into_iter().next();
-                    last.map(|(_, info)| info.session).ok_or_else(|| host.nothing_to_resume())?
+                    last.map(|info| info.session).ok_or_else(|| host.nothing_to_resume())?
                 }
             };
             host.resume_now(&sessions, &id, beside, |_| true).map(Reply::Resumed)
