@@ -1,7 +1,7 @@
 //! The conversation: all that was said in a session, and what it has used.
 //!
 //! It belongs to the session's actor, moves into the task of the running turn, and comes back with its end. Everybody
-//! else reads the [`ConversationSnapshot`].
+//! else reads the `ConversationSnapshot`.
 
 use crate::budget;
 use crate::context::ContextNotices;

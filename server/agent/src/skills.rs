@@ -1,7 +1,7 @@
 //! Skills: instructions for special tasks in files, of which the model knows name and description, and which it loads
 //! when a task fits one.
 //!
-//! [`find`] says which there are, `front_matter` reads their heads, `section` lists them in the system prompt, `load`
+//! [`find`](mod@find) says which there are, `front_matter` reads their heads, `section` lists them in the system prompt, `load`
 //! words one that is loaded. Here is what a session knows of them. A skill is text: it grants nothing.
 
 pub mod find;

@@ -3,7 +3,7 @@
 //!
 //! A journal that was written when [`LockedFork::journal_first`] returned tells the truth after a crash at any point: what
 //! is marked as sent, as being undone, or noted in the ledger may have happened, and
-//! [`Kept::restore`](crate::state::Kept::restore) finds out; nothing else has. This file knows no journal.
+//! [`SavedState::restore`](crate::state::SavedState::restore) finds out; nothing else has. This file knows no journal.
 
 use crate::DocId;
 use crate::fork::Fork;

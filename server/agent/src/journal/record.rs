@@ -224,7 +224,7 @@ pub enum Record<'a> {
         #[serde(flatten)]
         report: Cow<'a, CheckReport>,
     },
-    /// Something was told to the front end; see [`crate::transcript`].
+    /// Something was told to the front end; see `transcript`.
     Event(Cow<'a, SessionEvent>),
     /// Where the session stands, for whoever lists sessions; says nothing that the lines before it don't.
     Summary(JournalSummary),

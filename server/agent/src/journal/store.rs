@@ -97,7 +97,7 @@ impl Sessions {
         Self { folder: state.join("sessions"), outputs: state.join("outputs") }
     }
 
-    /// A new id, as [`ids::new_id`] makes it.
+    /// A new id of the usual form.
     pub fn new_id() -> String {
         ids::new_id()
     }
