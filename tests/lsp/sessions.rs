@@ -166,8 +166,18 @@ fn a_session_in_which_nothing_waits_is_offered_until_something_is_asked() {
     stage.end(editor);
 }
 
+/// Lines that name sessions, without their ids, and without how long ago each was, which depends on the machine.
+fn told(words: &str) -> Vec<String> {
+    let lines = words.lines().map(|line| line.split(" (").next().unwrap());
+    let named = lines.map(|line| match line.strip_prefix("/resume ") {
+        Some(rest) => format!("/resume ID:{}", rest.split_once(':').unwrap().1),
+        None => line.to_owned(),
+    });
+    named.collect()
+}
+
 #[test]
-fn older_sessions_in_which_something_waits_are_offered_by_their_numbers() {
+fn older_sessions_in_which_something_waits_are_offered_by_their_ids() {
     let stage = Stage::new(
         "review",
         &[("a.txt", TEXT)],
@@ -190,15 +200,6 @@ fn older_sessions_in_which_something_waits_are_offered_by_their_numbers() {
 
     // Nothing waits in the last one.
     let editor = stage.editor(Profile::NEOVIM);
-    // How long ago each was depends on the machine.
-    let told = |words: &str| -> Vec<String> {
-        let lines = words.lines().map(|line| line.split(" (").next().unwrap());
-        let named = lines.map(|line| match line.strip_prefix("/resume ") {
-            Some(rest) => format!("/resume ID:{}", rest.split_once(':').unwrap().1),
-            None => line.to_owned(),
-        });
-        named.collect()
-    };
     let older = [
         "Older sessions have unreviewed changes:",
         "/resume ID: 1 change from “The middle”",
