@@ -91,10 +91,13 @@ async fn prompts_that_wait_for_another_session_keep_their_order() {
     let model = ScriptedModel::start(replies).unwrap();
     let (host, _home) = host(&model, &[]);
     let ask = |op: Op| host.handle(op.into());
+    // Another change of sessions is under way, so that this one can't be over before it is looked at.
+    let changing = host.map.changing.lock().await;
     let mut new = ask(Op::New { beside: false });
     assert!(futures::poll!(&mut new).is_pending());
     let mut first = ask(Op::Prompt(Prompt::new("one")));
     assert!(futures::poll!(&mut first).is_pending());
+    drop(changing);
     // The session is there, and the first prompt is woken but not polled.
     new.await.unwrap();
     let mut second = ask(Op::Prompt(Prompt::new("two")));

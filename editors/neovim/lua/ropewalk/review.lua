@@ -40,7 +40,7 @@ local function chosen(opts)
   end
   local row = vim.api.nvim_win_get_cursor(0)[1] - 1
   local at = changes.touching(buffer, row, row)
-  if #at == 0 and #hub.state.hunks == 1 then
+  if #at == 0 and #hub.state.hunks == 1 and opts.name == 'accept' then
     -- The only change that waits is meant where it is on the screen.
     at = changes.touching(buffer, vim.fn.line('w0') - 1, vim.fn.line('w$') - 1)
   end
