@@ -244,7 +244,7 @@ fn the_only_change_is_accepted_from_elsewhere_and_a_file_that_is_not_open_is_sai
     bench.run("Ropewalk accept");
     wait_until_said(&bench, "No change at the cursor. :Ropewalk next leads to it.", 1);
     bench.run("Ropewalk accept!");
-    wait_until_said(&bench, "b.txt is not open: it was written to the disk.", 1);
+    wait_until_said(&bench, "b.txt is not open: its change is on the disk.", 1);
     assert!(bench.disk("b.txt").contains("TWO"));
     bench.end();
 }

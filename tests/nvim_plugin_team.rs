@@ -102,6 +102,9 @@ fn who_works_on_what_is_seen_and_each_teammate_is_spoken_to_stopped_and_ended() 
     bench.nvim.feed("Be brief, please.");
     bench.nvim.picture("nvim-teammate-dark");
     bench.nvim.feed("<CR>");
+    // The server has them before the turn goes on.
+    bench.nvim.wait_for("the input to be empty", |_| (bench.input() == [""]).then_some(()));
+    bench.wait_for_state("vim.tbl_count(vim.lsp.get_clients()[1].requests)", &json!(0));
     bench.agent.model.open_gate("alice");
     bench.wait_for_transcript("Be brief, please.");
     bench.wait_for_changes(1);

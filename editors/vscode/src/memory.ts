@@ -8,6 +8,8 @@ import { dirname } from 'node:path';
 export interface Remembered {
     /** Typed in the chat and not sent. */
     chatDraft?: string | undefined;
+    /** Typed to teammates and not sent, by their sessions. */
+    teammateDrafts?: Record<string, string>;
     /** Typed in the box at a selection and not sent. */
     askDraft?: string | undefined;
     /** Prompts that were sent, the last one first. */

@@ -66,7 +66,7 @@ impl Host {
     /// Checks the set-up of the configured model, without a request to it. Blocking.
     ///
     /// # Errors
-    /// What is missing, in words.
+    /// Words on what is missing.
     pub(crate) fn check_model(&self) -> Result<(), String> {
         let config = Config::build(&self.configuration.sources(), &*self.options.environment);
         (self.options.models)(&config)?;

@@ -66,29 +66,32 @@ local function chosen_or_words(opts)
   return ids
 end
 
----Files that the last `accept` writes to the disk, since they are not open.
-local written = {} ---@type string[]
+---Milliseconds in which files that changed on the disk are gathered for one notice.
+local GATHERED = 200
+---Files that accepted changes have reached on the disk, for they are not open; not said yet.
+local on_disk = {} ---@type table<string, boolean>
 
----The files of these changes that are not open here.
-local function closed_files(ids)
-  local files = {}
-  for _, id in ipairs(ids) do
-    local hunk = hub.hunk(id)
-    if hunk and vim.fn.bufloaded(vim.uri_to_fname(hunk.source or hunk.uri)) == 0 then
-      files[text.line(hunk.file)] = true
-    end
+---Says what was changed on the disk, where the editor's own undo does not reach.
+local function say_on_disk()
+  local files = vim.tbl_keys(on_disk)
+  on_disk = {}
+  if #files == 1 then
+    say(files[1] .. ' is not open: its change is on the disk. :Ropewalk undo takes it back.')
+  elseif #files > 1 then
+    say(#files .. ' files are not open: their changes are on the disk. :Ropewalk undo takes them back.')
   end
-  return vim.tbl_keys(files)
 end
 
----Says what an `accept` has written to the disk, where the editor's own undo does not reach.
-local function say_written()
-  local count = #written
-  if count > 0 then
-    local what = count == 1 and written[1] .. ' is not open: it was' or count .. ' files are not open: they were'
-    say(what .. ' written to the disk. :Ropewalk undo takes it back.')
+---Notes which of the changes that were made are in files that are not open here.
+local function note_on_disk(made)
+  for _, change in ipairs(made) do
+    if vim.fn.bufloaded(vim.uri_to_fname(change.uri)) == 0 then
+      if next(on_disk) == nil then
+        vim.defer_fn(say_on_disk, GATHERED)
+      end
+      on_disk[text.line(change.file)] = true
+    end
   end
-  written = {}
 end
 
 ---Scrolls so that the new lines of a change are on the screen as far as they fit.
@@ -191,7 +194,6 @@ end
 function M.accept(_, opts)
   local ids = chosen_or_words(opts)
   if ids then
-    written = closed_files(ids)
     client.command('accept', { hunk = ids, session = hub.state.session })
   end
 end
@@ -271,13 +273,12 @@ function M.undo(words)
   client.command('undo', argument)
 end
 
-hub.listen(function(event)
-  if event.type == 'reviewed' then
+hub.listen(function(event, state)
+  if event.type == 'published' and state.mode ~= 'auto' then
+    note_on_disk(event.changes)
+  elseif event.type == 'reviewed' then
     for _, words in ipairs(event.failed or {}) do
       notify.show('warning', text.line(words))
-    end
-    if event.action == 'accept' and event.done > 0 then
-      say_written()
     end
     if event.action == 'undo' then
       -- Of several some may stand still: which, is not told.

@@ -4,6 +4,9 @@ local text = require('ropewalk.text')
 
 local M = {}
 
+---The name of the member that the user's own conversation leads.
+M.LEAD = 'lead'
+
 local began ---@type integer?
 local timer = assert(vim.uv.new_timer())
 
@@ -47,7 +50,7 @@ function M.member(member)
   if task then
     return ('#%d %s'):format(task.number, text.line(task.subject))
   end
-  local waits = member.name == 'lead' and 'waits for you' or 'waits for work'
+  local waits = member.name == M.LEAD and 'waits for you' or 'waits for work'
   local words = { working = 'works', idle = waits, shutdown = 'has ended', gone = 'is gone' }
   return words[member.state] or member.state
 end

@@ -123,7 +123,7 @@ function on.disconnected(state)
     on.turn_ended(state, { turn = state.running.turn, stopReason = 'interrupted' })
   end
   stop_summing(state)
-  state.approvals, state.queued = {}, {}
+  state.approvals, state.queued, state.is_loading = {}, {}, nil
   for _, own in pairs(state.teammates) do
     on.disconnected(own)
   end

@@ -11,8 +11,7 @@ local M = {}
 local NAME = 'ropewalk://team'
 local SPACE = vim.api.nvim_create_namespace('ropewalk.team')
 local MOST_ROWS = 14
----The name of the member that the user's own conversation leads.
-local LEAD = 'lead'
+local LEAD = status.LEAD
 
 local STATES = {
   working = { '▸', 'RopewalkInfo' }, idle = { '○', 'RopewalkHint' }, shutdown = { '■', 'RopewalkHint' },

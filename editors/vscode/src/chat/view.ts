@@ -24,8 +24,6 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
     private pending: TranscriptChange[] = [];
     private timer: NodeJS.Timeout | undefined;
     private shown = SHOWN;
-    /** Words typed to teammates and not sent, by their sessions. */
-    private readonly drafts = new Map<string, string>();
     private readonly disposables: vscode.Disposable[];
 
     constructor(
@@ -87,19 +85,23 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
         this.view.badge = number > 0 ? { value: number, tooltip: 'Ropewalk asks for your answer' } : undefined;
     }
 
-    /** Puts words where the user types in a conversation, without sending them. */
+    /** Puts words before those that the user types in a conversation, without sending them. */
     offer(text: string, store = this.hub.store): void {
-        this.keepDraft(store, text);
+        const of = store.member ? store.head.session : null;
+        const typed = this.draft(of);
+        this.keepDraft(of, typed ? `${text}\n${typed}` : text);
         if (store === this.hub.current) this.post({ type: 'draft', text });
     }
 
-    private draft({ member, head }: Store): string {
-        return (member ? this.drafts.get(head.session ?? '') : this.memory.get('chatDraft')) ?? '';
+    /** Words typed in a conversation and not sent: a teammate's by its session, or the user's own. */
+    private draft(of: string | null): string {
+        return (of === null ? this.memory.get('chatDraft') : this.memory.get('teammateDrafts')?.[of]) ?? '';
     }
 
-    private keepDraft({ member, head }: Store, text: string): void {
-        if (member) this.drafts.set(head.session ?? '', text);
-        else this.memory.put('chatDraft', text || undefined);
+    private keepDraft(of: string | null, text: string): void {
+        if (of === null) return this.memory.put('chatDraft', text || undefined);
+        const { [of]: before = '', ...others } = this.memory.get('teammateDrafts') ?? {};
+        if (text !== before) this.memory.put('teammateDrafts', text ? { ...others, [of]: text } : others);
     }
 
     private post(message: ToWebview): void {
@@ -140,15 +142,16 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
             items: transcript.last(SHOWN),
             hasEarlier: transcript.items.size > SHOWN,
             head: chatHead(this.hub),
-            draft: this.draft(current),
+            draft: this.draft(current.member ? current.head.session : null),
             earlier: this.ask.earlier(),
         });
     }
 
     private async receive({ of, ...message }: Posted): Promise<void> {
+        // Kept whether or not the conversation is still open: that of a team comes back with its session.
+        if (message.type === 'draft') return this.keepDraft(of, message.text);
         const store = this.hub.conversation(of);
-        // Of a team that went with another session: what was meant for it goes nowhere.
-        if (!store) return;
+        if (!store) return this.missed(message);
         switch (message.type) {
             case 'ready':
                 this.isReady = true;
@@ -156,8 +159,6 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
                 return this.giveFocus();
             case 'send':
                 return await this.send(store, message.text, message.queue);
-            case 'draft':
-                return this.keepDraft(store, message.text);
             case 'show':
                 this.wantsFocus = true;
                 this.hub.show(message.teammate);
@@ -173,6 +174,13 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
             default:
                 return await this.act(store, message);
         }
+    }
+
+    /** What was done in the conversation of a team that has gone with its session: words to it are the user's all the same. */
+    private missed(message: FromWebview): void {
+        if (message.type !== 'send') return;
+        this.offer(message.text);
+        void vscode.window.showWarningMessage('Not sent: that conversation is not open any more. Your words are in the box of this one.');
     }
 
     private async act(store: Store, message: FromWebview): Promise<void> {
@@ -219,7 +227,7 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
         const answer = await this.hub.run<UnqueuedPrompt>('unqueue', { turn, ...to(store) });
         if (!answer) return;
         this.hub.unqueued(store, turn);
-        if (!this.draft(store)) this.offer(answer.prompt, store);
+        this.offer(answer.prompt, store);
     }
 
     private sendEarlier(): void {

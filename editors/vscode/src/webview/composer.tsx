@@ -16,8 +16,9 @@ export interface Completed {
 /** Words that the host puts where the user types. */
 export interface Draft {
     text: string;
-    /** True if they are of another conversation than the one before, whose words they replace. */
-    isOfOther: boolean;
+    /** `kept`: those of this conversation, as it has them; `other`: of another one, in the place of what was typed there; `back`:
+     * words that come back, before what was typed since. */
+    how: 'kept' | 'other' | 'back';
 }
 
 interface Props {
@@ -43,10 +44,12 @@ export function Composer({ head, draft, earlier, completed, focus }: Props) {
         keepDraft(now);
     };
     useEffect(() => {
-        if (draft?.isOfOther) {
+        if (draft?.how === 'other') {
             put(draft.text);
             setAsked(0);
             setRecalled(-1);
+        } else if (draft?.how === 'back') {
+            put(text ? `${draft.text}\n${text}` : draft.text);
         } else if (draft?.text) {
             setText(draft.text);
         }

@@ -56,7 +56,7 @@ class Page {
                 this.completed = message;
                 return;
             case 'draft':
-                this.draft = { text: message.text, isOfOther: false };
+                this.draft = { text: message.text, how: 'back' };
                 return;
             case 'sent':
                 this.earlier = message.earlier;
@@ -71,7 +71,7 @@ class Page {
         const isOfOther = shownIn(this.head) !== shownIn(head);
         if (isOfOther) this.announced = '';
         this.head = head;
-        this.draft = { text: draft, isOfOther };
+        this.draft = { text: draft, how: isOfOther ? 'other' : 'kept' };
         setShown(shownIn(head));
     }
 
