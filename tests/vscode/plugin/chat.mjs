@@ -43,10 +43,11 @@ async function steerAndQueue(desk, chat) {
     await desk.until('two that wait', async () => (await desk.head()).waiting.length === 2);
     await desk.picture('chat_running');
     await axe(desk, chat, 'while it runs');
+    await keyboard.type('typed since');
     await chat.getByRole('button', { name: 'Take back' }).last().click();
     await desk.until('one that waits', async () => (await desk.head()).waiting.length === 1);
-    // What was taken back stands in the box, to be said another way.
-    await desk.until('the words in the box', async () => (await chat.locator('#message').inputValue()) === 'never mind');
+    // Words that were taken back stand in the box, before what was typed since, to be said another way.
+    await desk.until('the words in the box', async () => (await chat.locator('#message').inputValue()) === 'never mind\ntyped since');
     await chat.locator('#message').fill('');
     desk.openGate('words');
     await chat.getByText('You, meanwhile').waitFor();

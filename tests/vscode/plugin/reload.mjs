@@ -20,7 +20,7 @@ export async function run(desk) {
 }
 
 /** What the extension has written down for this folder. */
-function remembered({ home }) {
+export function remembered({ home }) {
     const folder = join(home, 'user-data');
     const names = readdirSync(folder, { recursive: true }).filter((name) => name.endsWith('memory.json'));
     return names.map((name) => readFileSync(join(folder, name), 'utf8')).join('');
