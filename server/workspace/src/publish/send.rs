@@ -12,8 +12,14 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
-/// How often a skipped edit is mapped and sent again.
+/// How often a skipped edit is mapped and sent again at once.
 const TRIES: usize = 8;
+
+/// A pause in which the user presses no key: edits that come between two keys were tried before.
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// How long a pause is waited for.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// How long an edit may be told in part before the client is asked to tell the rest.
 const HALFWAY: Duration = Duration::from_millis(500);
@@ -104,7 +110,7 @@ pub(crate) async fn send(
     let slot = workspace.slot(id);
     let _guard = slot.lock().await;
     let mut primed = 0;
-    let mut tries = 0;
+    let mut retries = Retries::new();
     let mut stale = 0;
     loop {
         editor.barrier().await;
@@ -132,6 +138,7 @@ pub(crate) async fn send(
             EditStart::Nothing => return Ok(false),
         };
         label.clone_into(&mut edit.label);
+        let version = edit.version;
         let why =
             answer(workspace, id, publish, editor.apply(edit).await, habits.trusts_versions());
         match echo(workspace, editor, (id, publish), receiver, bounds).await {
@@ -139,12 +146,44 @@ pub(crate) async fn send(
             Settled::Conflict => return Err(Failure::Conflict),
             Settled::Unconfirmed => return Err(Failure::Unconfirmed),
             Settled::Closed => return Err(Failure::Closed),
-            Settled::Skipped if habits.checks_versions && tries + 1 < TRIES => tries += 1,
+            Settled::Skipped
+                if habits.checks_versions && retries.next(workspace, id, version).await => {}
             Settled::Skipped => {
                 return Err(Failure::Refused(
                     why.unwrap_or_else(|| "the text kept moving".to_owned()),
                 ));
             }
+        }
+    }
+}
+
+/// The tries of an edit that the editor skips.
+struct Retries {
+    count: usize,
+    until: Instant,
+}
+
+impl Retries {
+    fn new() -> Self {
+        Self { count: 0, until: Instant::now() + PATIENCE }
+    }
+
+    /// True if an edit that was skipped at `version` is to be sent again: at once at first, then as soon as the user pauses.
+    /// An editor that skips it in a text that has not moved since would skip it again.
+    async fn next(&mut self, workspace: &Workspace, id: &DocId, version: i32) -> bool {
+        self.count += 1;
+        if self.count < TRIES {
+            return true;
+        }
+        let now = || workspace.with_document(id, |document| document.version);
+        let mut last = Some(version);
+        loop {
+            tokio::time::sleep(PAUSE).await;
+            let is_calm = now() == last;
+            if is_calm || Instant::now() >= self.until {
+                return is_calm && last != Some(version);
+            }
+            last = now();
         }
     }
 }
