@@ -140,15 +140,29 @@ impl Membership {
     pub async fn held(&self) -> Result<Vec<Task>> {
         transaction!(self.board(), work => {
             self.fence(work).await?;
-            let sql = format!("select {COLUMNS} from tasks where team = $1 and owner = $2 and epoch = $3 and status = 'in_progress' order by number");
-            let rows = sqlx::query(sqlx::AssertSqlSafe(sql)).bind(self.team().id).bind(self.name()).bind(self.epoch())
-                .fetch_all(work.sql()).await?;
-            let mut tasks = Vec::new();
-            for row in rows {
-                tasks.push(of_row(work, self.team().id, &row).await?);
-            }
-            Ok(tasks)
+            self.held_in(work).await
         })
+    }
+
+    /// See [`Membership::held`].
+    pub(crate) async fn held_in(
+        &self,
+        work: &mut BoardTransaction,
+    ) -> std::result::Result<Vec<Task>, TransactionFault> {
+        let sql = format!(
+            "select {COLUMNS} from tasks where team = $1 and owner = $2 and epoch = $3 and status = 'in_progress' order by number"
+        );
+        let rows = sqlx::query(sqlx::AssertSqlSafe(sql))
+            .bind(self.team().id)
+            .bind(self.name())
+            .bind(self.epoch())
+            .fetch_all(work.sql())
+            .await?;
+        let mut tasks = Vec::new();
+        for row in rows {
+            tasks.push(of_row(work, self.team().id, &row).await?);
+        }
+        Ok(tasks)
     }
 
     /// Completes a task, with the bundle of its changes if it has any, and frees what waited for it. Returns the tasks that

@@ -7,6 +7,7 @@
 //! Reading order: [`Board`] (open it), [`Team`] (what anybody may do), [`Membership`] (what a living member does:
 //! claim, renew, complete), [`Task`] and [`Claim`] (the fence), [`BoardMessage`], [`TeamRequest`], [`BundleRecord`], [`MemberWatch`].
 
+mod agenda;
 mod board;
 mod bundle;
 mod claim;
@@ -22,6 +23,7 @@ mod team;
 mod wake;
 mod watch;
 
+pub use agenda::Agenda;
 pub use board::{Board, BoardOptions};
 pub use bundle::{BundleRecord, BundleState, MAX_BUNDLE};
 pub use claim::{Claim, ReturnReason};

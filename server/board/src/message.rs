@@ -114,7 +114,8 @@ impl Membership {
     }
 }
 
-async fn unread(
+/// See [`Team::unread`].
+pub(crate) async fn unread(
     work: &mut BoardTransaction,
     team: i64,
     name: &str,

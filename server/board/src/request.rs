@@ -1,7 +1,7 @@
 //! Requests that need an answer: to shut down, and to approve a plan. Asking and answering each send a message too, in the
 //! same transaction.
 
-use crate::board::{each, transaction};
+use crate::board::{BoardTransaction, TransactionFault, each, transaction};
 use crate::error::{BoardError, Result};
 use crate::member::Membership;
 use crate::message::{MAX_MESSAGE, send};
@@ -101,12 +101,7 @@ impl Team {
     ///
     /// Failures of the database.
     pub async fn open_requests(&self, to: &str) -> Result<Vec<TeamRequest>> {
-        transaction!(&self.board, work => {
-            let rows = sqlx::query(
-                "select id, kind, asker, receiver, body, state, answer from requests where team = $1 and receiver = $2 and state = 'open' order by id")
-                .bind(self.id).bind(clean(to)).fetch_all(work.sql()).await?;
-            each(&rows, of_row)
-        })
+        transaction!(&self.board, work => { open_to(work, self.id, to).await })
     }
 }
 
@@ -161,6 +156,18 @@ impl Membership {
             Ok(())
         })
     }
+}
+
+/// See [`Team::open_requests`].
+pub(crate) async fn open_to(
+    work: &mut BoardTransaction,
+    team: i64,
+    to: &str,
+) -> std::result::Result<Vec<TeamRequest>, TransactionFault> {
+    let rows = sqlx::query(
+        "select id, kind, asker, receiver, body, state, answer from requests where team = $1 and receiver = $2 and state = 'open' order by id")
+        .bind(team).bind(clean(to)).fetch_all(work.sql()).await?;
+    each(&rows, of_row)
 }
 
 fn of_row(row: &AnyRow) -> std::result::Result<TeamRequest, sqlx::Error> {

@@ -2,6 +2,7 @@
 //! repeats one, and loses none.
 
 use crate::owner::ToolOwner;
+use crate::station::Station;
 use crate::words::message;
 use futures::future::BoxFuture;
 use ropewalk_agent::StepHook;
@@ -24,7 +25,7 @@ impl Mailbox {
         // The results that had these are in the journal by now.
         let given = station.given();
         if !given.is_empty() {
-            self.mark(&given).await;
+            mark(&station, &given).await;
         }
         let limit = i64::try_from(MOST + given.len()).unwrap_or(i64::MAX);
         let messages = match station.membership.inbox(limit).await {
@@ -39,15 +40,14 @@ impl Mailbox {
         station.give(new.iter().map(|one| one.number));
         new.into_iter().map(|one| Content::text(message(one) + "\n")).collect()
     }
+}
 
-    async fn mark(&self, numbers: &BTreeSet<i64>) {
-        let Some(station) = self.0.known() else { return };
-        let list: Vec<i64> = numbers.iter().copied().collect();
-        match station.membership.mark_read(&list).await {
-            Ok(()) => station.forget_given(numbers),
-            // They stay noted, and are marked before the next request.
-            Err(error) => tracing::info!(%error, "messages could not be marked as read"),
-        }
+async fn mark(station: &Station, numbers: &BTreeSet<i64>) {
+    let list: Vec<i64> = numbers.iter().copied().collect();
+    match station.membership.mark_read(&list).await {
+        Ok(()) => station.forget_given(numbers),
+        // They stay noted, and are marked before the next request.
+        Err(error) => tracing::info!(%error, "messages could not be marked as read"),
     }
 }
 
@@ -57,11 +57,12 @@ impl StepHook for Mailbox {
     }
 
     fn mail_kept(&self) -> BoxFuture<'_, ()> {
-        Box::pin(async {
-            let Some(station) = self.0.known() else { return };
+        let Some(station) = self.0.known() else { return Box::pin(async {}) };
+        // Beside the request, which waits for no commit. What can't be marked now is marked before the next request.
+        tokio::spawn(async move {
             let given = station.given();
-            // Messages that could not be marked in time are marked before the next request.
-            let _ = tokio::time::timeout(PATIENCE, self.mark(&given)).await;
-        })
+            let _ = tokio::time::timeout(PATIENCE, mark(&station, &given)).await;
+        });
+        Box::pin(async {})
     }
 }

@@ -235,19 +235,18 @@ impl Teammate {
         &mut self,
         waited: Duration,
     ) -> Result<(Circumstances, Option<Task>), BoardError> {
-        let (station, team) = (&self.station, self.station.team());
+        let station = &self.station;
         let given = station.given();
         let limit = i64::try_from(given.len()).unwrap_or(i64::MAX).saturating_add(1);
-        let unread = station.membership.inbox(limit).await?;
-        // After the messages: a request or an answer that is among them is known here, too.
-        let requests = team.open_requests(station.name()).await?;
-        let shutdown = requests.iter().find(|one| one.kind == RequestKind::Shutdown);
+        let agenda = station.membership.agenda(limit).await?;
+        let shutdown = agenda.requests.iter().find(|one| one.kind == RequestKind::Shutdown);
+        // After the messages: an answer that is among them is known here, too.
         let waits_for_plan = plan::waits(station, &self.session).await?;
-        let held = station.membership.held().await?.into_iter().next();
+        let held = agenda.held.into_iter().next();
         let now = Circumstances {
             shutdown: shutdown.map(|request| request.id),
             has_mail: (!self.news.is_empty() && !self.is_paused)
-                || unread.iter().any(|m| !given.contains(&m.number)),
+                || agenda.unread.iter().any(|m| !given.contains(&m.number)),
             has_task: held.is_some(),
             tries: self.tries,
             waits_for_plan,

@@ -55,6 +55,11 @@ async fn a_request_is_answered_once(ground: &Ground) {
     let plan = bob.ask(RequestKind::Plan, "lead", "1. this").await.unwrap();
     assert_eq!(lead.inbox(9).await.unwrap()[0].request, Some(plan));
     assert_eq!(team.open_requests("lead").await.unwrap()[0].body, "1. this");
+    let number = task(&team, "one", &[]).await.number;
+    let claim = lead.claim().await.unwrap().unwrap().claim();
+    let agenda = lead.agenda(9).await.unwrap();
+    assert_eq!((agenda.unread[0].request, agenda.requests[0].id), (Some(plan), plan));
+    assert_eq!((agenda.held[0].number, agenda.held[0].claim()), (number, claim));
     assert!(
         matches!(bob.answer(plan, true, "").await, Err(BoardError::NotAnswerable(_))),
         "not its own"

@@ -57,7 +57,10 @@ impl Outlook {
         let counts = team.counts().await?;
         // A bundle that is not taken in yet may come back.
         let has_bundles = !team.waiting_bundles(1).await?.is_empty();
-        let unread = station.membership.inbox(100).await?;
+        let mut unread = station.membership.inbox(100).await?;
+        // The model has these, and they are being marked.
+        let given = station.given();
+        unread.retain(|one| !given.contains(&one.number));
         Ok(Self { others, has_mail, counts, has_bundles, unread })
     }
 
