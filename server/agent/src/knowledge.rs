@@ -3,6 +3,7 @@
 //! Turn marks keep a copy, so that a rewind knows what the model no longer has. Of a session that goes on only the
 //! loaded skills are known: all else is told anew.
 
+use ropewalk_guidance::loading::LoadedSkill;
 use ropewalk_workspace::ContentHash;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -21,13 +22,6 @@ pub(crate) struct Knowledge {
     pub(crate) offers: BTreeMap<String, Option<ContentHash>>,
     /// Subagent types told of since then, in the same way.
     pub(crate) types: BTreeMap<String, Option<ContentHash>>,
-}
-
-/// A skill whose text the model has.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct LoadedSkill {
-    pub(crate) name: String,
-    pub(crate) hash: ContentHash,
 }
 
 impl Knowledge {

@@ -7,11 +7,11 @@
 use crate::calls::ModelCall;
 use crate::calls::bounded::sent;
 use crate::hooks::{RoomBehind, StepHook};
-use crate::instructions::{Instructions, told};
 use crate::knowledge::Knowledge;
-use crate::marks::said;
 use crate::session::parts::SessionParts;
 use futures::future::BoxFuture;
+use ropewalk_guidance::instructions::{Instructions, told};
+use ropewalk_guidance::marks::said;
 use ropewalk_tools::ToolOutput;
 use ropewalk_tools::tool::ReadFilter;
 use ropewalk_workspace::{ContentHash, FileState, Place, View};

@@ -2,16 +2,16 @@
 //! names by `/name`.
 
 use crate::conversation::Conversation;
-use crate::instructions;
-use crate::marks::unmarked;
-use crate::mentions::attached;
 use crate::offers::faults;
 use crate::prelude::PreludeMaterial;
 use crate::session::parts::SessionParts;
 use crate::settings::Settings;
-use crate::skills::find::{FoundSkills, Skill};
 use crate::slash::{Expanded, expanded};
 use crate::tools::task::offers;
+use ropewalk_guidance::instructions;
+use ropewalk_guidance::marks::unmarked;
+use ropewalk_guidance::mentions::attached;
+use ropewalk_guidance::skills::{FoundSkills, Skill};
 use ropewalk_protocol::{Content, Prompt};
 use ropewalk_workspace::{ContentHash, View};
 use std::collections::BTreeMap;

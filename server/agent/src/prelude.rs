@@ -3,15 +3,15 @@
 //! Files that go into the system prompt do so as they are when it is first made: an edit of one must not change what was
 //! sent.
 
-use crate::instructions::Instructions;
 use crate::prompt::{PromptFacts, system_prompt};
 use crate::settings::Settings;
-use crate::skills::find::{FoundSkills, Skill};
-use crate::skills::section::section;
-use crate::subagent::find::FoundTypes;
 use crate::tools::load_skill::LoadSkill;
 use crate::tools::task::{TaskTool, offers};
 use crate::tools::todo_write::TodoWrite;
+use ropewalk_guidance::instructions::Instructions;
+use ropewalk_guidance::section::section;
+use ropewalk_guidance::skills::{FoundSkills, Skill};
+use ropewalk_guidance::type_files::FoundTypes;
 use ropewalk_model::{Model, Prelude, ToolDeclaration};
 use ropewalk_tools::{CommandMode, Registry, TypedTool as _};
 use ropewalk_workspace::Roots;

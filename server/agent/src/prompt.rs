@@ -3,7 +3,7 @@
 //! The system prompt holds only what lasts a session, so that the provider's cache can hold it too. What
 //! changes (selection, open files, news) goes into the user's messages.
 
-use crate::instructions::{Instructions, section};
+use ropewalk_guidance::instructions::{Instructions, section};
 use ropewalk_protocol::{Content, Mode, Prompt, SelectedText};
 use ropewalk_tools::CommandMode;
 use ropewalk_workspace::view::BufferSnapshot;

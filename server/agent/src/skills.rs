@@ -1,19 +1,12 @@
 //! Skills: instructions for special tasks in files, of which the model knows name and description, and which it loads
 //! when a task fits one.
 //!
-//! [`find`](mod@find) says which there are, `front_matter` reads their heads, `section` lists them in the system prompt, `load`
-//! words one that is loaded. Here is what a session knows of them. A skill is text: it grants nothing.
-
-pub mod find;
-pub(crate) mod front_matter;
-mod load;
-pub(crate) mod section;
-mod stamp;
+//! The room `guidance` finds and reads them; here is what a session knows of them. A skill is text: it grants nothing.
 
 use crate::knowledge::SharedKnowledge;
 use crate::readable::ReadableFolders;
-use find::{FoundSkills, Skill, SkillCache, find};
-pub(crate) use load::Loading;
+use ropewalk_guidance::loading::Loading;
+use ropewalk_guidance::skills::{FoundSkills, Skill, SkillCache, find};
 use ropewalk_tools::tool::ReadFilter;
 use ropewalk_workspace::View;
 use std::collections::HashSet;

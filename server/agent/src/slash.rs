@@ -3,11 +3,12 @@
 //! A command is a file `commands/name.md` beside skills. It is text alone: nothing of it runs, whatever its head says.
 //! Any other text is plain.
 
-use crate::marks::said;
 use crate::settings::Settings;
-use crate::skills::find::{LARGEST, PLACES, is_name};
-use crate::skills::front_matter::parted;
-use crate::skills::{Loading, Skills};
+use crate::skills::Skills;
+use ropewalk_guidance::front_matter::parted;
+use ropewalk_guidance::loading::Loading;
+use ropewalk_guidance::marks::said;
+use ropewalk_guidance::skills::{LARGEST, PLACES, is_name};
 use ropewalk_protocol::{Content, Prompt};
 use ropewalk_tools::tool::ReadFilter;
 use ropewalk_workspace::{FileState, View};

@@ -8,7 +8,6 @@
 pub(crate) mod catalogue;
 pub(crate) mod commands;
 pub(crate) mod files;
-pub(crate) mod find;
 pub(crate) mod group;
 mod lost;
 pub(crate) mod result;
@@ -16,4 +15,3 @@ mod run;
 pub(crate) mod spending;
 mod start;
 pub(crate) mod thread;
-pub(crate) mod types;

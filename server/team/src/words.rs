@@ -1,8 +1,8 @@
 //! Texts of a team, for models and for people. What another member or the board has written is material: marks in it are
 //! neutralised.
 
-use ropewalk_agent::marks::{cut, said, unmarked};
 use ropewalk_board::{BoardError, BoardMessage, Member, MemberState, Task, TaskStatus};
+use ropewalk_guidance::marks::{cut, said, unmarked};
 use std::fmt::Write as _;
 
 /// Most characters of one message for a model.

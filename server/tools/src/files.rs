@@ -2,10 +2,10 @@
 
 use crate::policy::is_sensitive;
 use crate::tool::ToolOutput;
+use ropewalk_files::disk::{FileError, FileKind};
 use ropewalk_text::Text;
 use ropewalk_text::decode::{Encoding, FileFormat, Unencodable, encode};
 use ropewalk_workspace::conversation::is_conversation;
-use ropewalk_workspace::disk::{FileError, FileKind};
 use ropewalk_workspace::{FileState, Place, TextSource, View};
 use std::path::PathBuf;
 

@@ -7,7 +7,7 @@ use crate::files::{
 };
 use crate::tool::{Context, Effect, Subject, ToolOutput, TypedTool};
 use futures::future::BoxFuture;
-use ropewalk_workspace::disk::FileError;
+use ropewalk_files::disk::FileError;
 use ropewalk_workspace::{FileState, Proposal, ProposedChange};
 use schemars::JsonSchema;
 use serde::Deserialize;

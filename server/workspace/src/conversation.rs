@@ -3,7 +3,7 @@
 //! It is the user's own file, in which they ask and answers are appended. For the agent it is not there: what was said
 //! is in the history, and the draft below it is nobody's business yet.
 
-pub use crate::id::{CONVERSATION, is_conversation};
+pub use ropewalk_files::id::{CONVERSATION, is_conversation};
 
 use crate::DocId;
 use crate::document::Document;

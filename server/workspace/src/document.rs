@@ -7,12 +7,12 @@ mod echo;
 mod find;
 mod part;
 
-use crate::disk::FileMeta;
 use crate::editor::Habits;
 use crate::log::{DeltaLog, Origin};
 use crate::proof::{Expected, Settled};
 use crate::{ContentHash, PublishId};
 use echo::ToldChange;
+use ropewalk_files::disk::FileMeta;
 use ropewalk_text::decode::{Encoding, FileFormat};
 use ropewalk_text::{ChangeSet, Coordinates, Position, Text, coarse_diff};
 

@@ -25,14 +25,14 @@ pub(crate) use net::{NetChange, NetContent, Side};
 pub use places::{HunkPlaces, PlacedHunk};
 pub(crate) use sync::{catch_up, follow_disk, sync_file};
 
-use crate::disk::FileError;
 use crate::entry::{Base, Conflict, Entry, FileChange, HunkIdSource, Maker};
 use crate::ledger::{Published, Revisions};
 use crate::note::Note;
-use crate::paths::{Links, PathError, Place, Roots};
 use crate::view::{ForkedFile, FormerNames, FrozenContent, Snapshot, View};
 use crate::workspace::{DisplacedChange, Workspace};
 use crate::{DocId, HunkId};
+use ropewalk_files::disk::FileError;
+use ropewalk_files::paths::{Links, PathError, Place, Roots};
 use ropewalk_text::decode::FileFormat;
 use ropewalk_text::{ChangeSet, Text};
 use std::collections::{BTreeMap, BTreeSet, HashSet};

@@ -4,27 +4,23 @@
 //! change reaches the user's text through [`publish`](publish::publish), proved by its echo. It knows no LSP types, no models
 //! and no tools.
 //!
-//! Reading order: [`id`] and [`paths`] (names), [`repository`] (what nobody writes), [`disk`], [`document`] with [`log`] and [`proof`] (what the
+//! Reading order: [`document`] with [`log`] and [`proof`] (what the
 //! editor has), [`Workspace`], [`view`] (what a call sees), [`entry`] and [`fork`] (what a session made),
 //! [`publish`] and [`undo`], [`bundle`] (work that goes from one fork to another), [`patch`](mod@patch) (what is pending, for `git apply`), [`ledger`] and [`note`], [`owner`] and [`state`] (what outlives the process), [`conversation`] (the document in which the user asks).
 
 pub mod bundle;
 pub mod conversation;
-pub mod disk;
 pub mod document;
 pub mod editor;
 pub mod entry;
 pub mod fork;
-pub mod id;
 pub mod ledger;
 pub mod log;
 pub mod note;
 pub mod owner;
 pub mod patch;
-pub mod paths;
 pub mod proof;
 pub mod publish;
-pub mod repository;
 mod said;
 pub mod state;
 pub mod undo;
@@ -40,11 +36,10 @@ pub use fork::{
     Branch, FileHunks, Fork, Hunk, HunkKind, HunkSelection, HunkState, MergeOrigin, MergeReport,
     Proposal, ProposedChange,
 };
-pub use id::DocId;
 pub use note::Note;
 pub use owner::{ForkOwner, LockedFork};
 pub use patch::{Patch, PatchFile};
-pub use paths::{PathError, Place, Roots};
+pub use ropewalk_files::{DocId, PathError, Place, Roots};
 pub use ropewalk_text::ContentHash;
 pub use view::{FileState, OverlayContent, OverlayFile, Snapshot, TextSource, View};
 pub use workspace::{DisplacedChange, Workspace};

@@ -13,16 +13,16 @@ mod send;
 pub(crate) use rename::{old_name_words, settle_rename};
 pub(crate) use send::{EditStart, send, start_edit};
 
-use crate::disk::FileError;
 use crate::editor::Editor;
 use crate::entry::{ChangeTexts, FileChange, Mark};
 use crate::fork::{Answers, Fork, HunkSelection, base_of, synced};
 use crate::ledger::Published;
 use crate::note::Note;
 use crate::owner::ForkOwner;
-use crate::repository::{Repositories, is_in_git};
 use crate::workspace::Workspace;
 use crate::{DocId, HunkId, PublishId};
+use ropewalk_files::disk::FileError;
+use ropewalk_files::repository::{Repositories, is_in_git};
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;

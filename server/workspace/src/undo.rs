@@ -8,7 +8,6 @@ mod files;
 mod inverse;
 mod rename;
 
-use crate::disk::{self, Expect, FileError};
 use crate::document::Document;
 use crate::editor::Editor;
 use crate::fork::{HunkSelection, synced};
@@ -19,6 +18,7 @@ use crate::view::{DiskFile, read_file};
 use crate::workspace::Workspace;
 use crate::{DocId, HunkId, PublishId};
 use inverse::inverse;
+use ropewalk_files::disk::{self, Expect, FileError};
 use ropewalk_text::decode::{FileFormat, encode};
 use std::collections::{BTreeMap, HashSet};
 

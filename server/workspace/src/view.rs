@@ -7,11 +7,11 @@ mod materials;
 
 pub use materials::{OverlayContent, OverlayFile};
 
-use crate::disk::{self, FileError, FileIdentity};
 use crate::log::Cursor;
-use crate::paths::{Links, PathError, Place, Roots, is_untitled_uri};
-use crate::repository::Repositories;
 use crate::{ContentHash, DocId};
+use ropewalk_files::disk::{self, FileError, FileIdentity};
+use ropewalk_files::paths::{Links, PathError, Place, Roots, is_untitled_uri};
+use ropewalk_files::repository::Repositories;
 use ropewalk_text::Text;
 use ropewalk_text::decode::{FileFormat, decode};
 use std::collections::{BTreeMap, BTreeSet, HashMap};

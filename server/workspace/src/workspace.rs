@@ -3,16 +3,16 @@
 //! Document notifications take the gate shared and change one document each, without awaiting anything; a
 //! snapshot takes it exclusively, because iterating a DashMap is not atomic. No guard leaves this file.
 
-use crate::disk::{self, FileIdentity};
 use crate::document::{Accord, ContentChange, DiskLook, Document, NotificationEffect, Saved};
 use crate::editor::Habits;
 use crate::ledger::Ledger;
 use crate::log::{Cursor, Origin};
 use crate::note::Note;
-use crate::paths::{Place, Roots};
 use crate::view::{BufferSnapshot, DiskFile, Snapshot, read_file};
 use crate::{DocId, PublishId};
 use dashmap::{DashMap, Entry};
+use ropewalk_files::disk::{self, FileIdentity};
+use ropewalk_files::paths::{Place, Roots};
 use ropewalk_text::{Coordinates, Text};
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};

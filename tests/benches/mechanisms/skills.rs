@@ -1,7 +1,7 @@
 //! Finding skills, in a folder with many.
 
 use crate::harness::{Bar, Report, shortest};
-use ropewalk_agent::skills::find::{SkillCache, find};
+use ropewalk_guidance::skills::{SkillCache, find};
 use ropewalk_workspace::{Roots, View, Workspace};
 use std::collections::BTreeMap;
 use std::fs::{self, File};

@@ -4,9 +4,9 @@
 use crate::changes::{CallOrigin, MergeOutcome, report_in_words};
 use crate::interrupt::{Interrupt, Interrupted};
 use crate::session::parts::SessionParts;
+use ropewalk_files::disk::FileError;
 use ropewalk_protocol::{Level, Mode};
 use ropewalk_tools::ToolOutput;
-use ropewalk_workspace::disk::FileError;
 use ropewalk_workspace::{HunkId, HunkSelection, MergeReport, Place, Proposal, View};
 use std::sync::Arc;
 

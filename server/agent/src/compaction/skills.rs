@@ -3,10 +3,10 @@
 use super::room::Load;
 use crate::calls::bounded::sent;
 use crate::conversation::Conversation;
-use crate::knowledge::LoadedSkill;
 use crate::offers::look as look_at_offers;
 use crate::session::parts::SessionParts;
-use crate::skills::Loading;
+use ropewalk_guidance::loading::LoadedSkill;
+use ropewalk_guidance::loading::Loading;
 use ropewalk_workspace::View;
 use std::sync::Arc;
 

@@ -15,7 +15,7 @@ use crate::inbox::{self, Inbox, InboxItem};
 use crate::journal::Journal;
 use crate::journal::past::{BackgroundCommands, Past, losses};
 use crate::journal::record::{JournalSummary, Record, now};
-use crate::knowledge::{LoadedSkill, SharedKnowledge};
+use crate::knowledge::SharedKnowledge;
 use crate::prelude::{PreludeCache, PreludeInputs};
 use crate::readable::ReadableFolders;
 use crate::settings::CurrentSettings;
@@ -28,6 +28,7 @@ use crate::tools::compact::Compact;
 use crate::tools::load_skill::LoadSkill;
 use crate::tools::task::TaskTool;
 use crate::tools::todo_write::TodoWrite;
+use ropewalk_guidance::loading::LoadedSkill;
 use ropewalk_model::Block;
 use ropewalk_protocol::{Event, Mode, SessionEvent, StopReason};
 use ropewalk_tools::{CommandRunner, Registry, Rule, TypedTool as _};
@@ -179,7 +180,13 @@ pub(crate) fn conversation(
     if let Some(mark) = past.open_turn.and(past.turns.last()) {
         // Skills given in a turn that was cut off may not have reached the history.
         let is_given = |skill: &LoadedSkill| {
-            past.history.since(&mark.history).any(|message| skill.is_in(message))
+            past.history.since(&mark.history).flat_map(|message| &message.content).any(|block| {
+                match block {
+                    Block::ToolResult { content, .. } => skill.is_in(content),
+                    Block::Content(content) => skill.is_in(std::slice::from_ref(content)),
+                    _ => false,
+                }
+            })
         };
         knowledge.skills.retain(|skill| mark.knowledge.has(skill) || is_given(skill));
     }

@@ -1,7 +1,7 @@
 //! The subagent types of a session: looked for when a turn begins, told in the description of `task`.
 
-use super::find::{FoundTypes, find};
-use super::types::AgentType;
+use ropewalk_guidance::type_files::{FoundTypes, find};
+use ropewalk_guidance::types::AgentType;
 use ropewalk_protocol::Mode;
 use ropewalk_tools::tool::ReadFilter;
 use ropewalk_workspace::View;

@@ -2,7 +2,6 @@
 
 use super::commands::Foreground;
 use super::thread::SubagentThread;
-use super::types::AgentType;
 use crate::compaction::wish::CompactionWish;
 use crate::conversation::Conversation;
 use crate::inbox::Inbox;
@@ -15,6 +14,7 @@ use crate::settings::{CurrentSettings, Settings};
 use crate::skills::Skills;
 use crate::tools::load_skill::LoadSkill;
 use crate::turn::Turn;
+use ropewalk_guidance::types::AgentType;
 use ropewalk_model::Model;
 use ropewalk_protocol::TodoList;
 use ropewalk_tools::bash::Bash;

@@ -2,9 +2,9 @@
 //!
 //! Here is what the model is told and gives. A turn runs the calls, several at a time: see [`crate::subagent`].
 
-use crate::skills::section::list;
-use crate::subagent::find::FoundTypes;
 use futures::future::BoxFuture;
+use ropewalk_guidance::section::list;
+use ropewalk_guidance::type_files::FoundTypes;
 use ropewalk_tools::{Context, Effect, Subject, ToolOutput, TypedTool};
 use schemars::JsonSchema;
 use serde::Deserialize;

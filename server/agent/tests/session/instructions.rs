@@ -4,9 +4,9 @@
 use crate::bench::*;
 use futures::future::BoxFuture;
 use ropewalk_agent::hooks::TurnOutcome;
-use ropewalk_agent::instructions::Instructions;
 use ropewalk_agent::session::Settings;
 use ropewalk_agent::{Conversation, StepHook};
+use ropewalk_guidance::instructions::Instructions;
 use ropewalk_protocol::Op;
 use serde_json::json;
 use std::path::Path;

@@ -3,8 +3,8 @@
 use crate::bench::*;
 use futures::future::BoxFuture;
 use futures::stream::BoxStream;
-use ropewalk_agent::instructions::Instructions;
 use ropewalk_agent::prompt::{PromptFacts, system_prompt};
+use ropewalk_guidance::instructions::Instructions;
 use ropewalk_model::{
     Delta, Http, Message, Model, ModelError, ModelRequest, Piece, Prelude, Protocol, ServerConfig,
     ServerModel, ToolDeclaration,

@@ -6,8 +6,8 @@
 
 use crate::support::{Bench, copied_up, gone, is_gone, is_root, put, said, set_mode};
 use ropewalk_commands::layer::BuildCaches;
+use ropewalk_files::disk::FileError;
 use ropewalk_text::Text;
-use ropewalk_workspace::disk::FileError;
 use ropewalk_workspace::view::LARGEST_FILE;
 use ropewalk_workspace::{Fork, ProposedChange};
 use rustix::fs::{CWD, Mode, OFlags, mkdirat, openat};

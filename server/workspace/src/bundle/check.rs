@@ -3,8 +3,8 @@
 
 use super::{Bundle, BundleBase, BundleChange, BundleError, BundleFile};
 use crate::ContentHash;
-use crate::repository::is_in_git;
 use crate::state::fitting;
+use ropewalk_files::repository::is_in_git;
 use ropewalk_text::decode::{FileFormat, encode};
 use ropewalk_text::{ChangeSet, Text};
 use std::collections::HashSet;

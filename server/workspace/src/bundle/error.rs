@@ -1,7 +1,7 @@
 //! Reasons for which a bundle is not made, not read, or not taken in.
 
 use super::{MOST_BYTES, VERSION};
-use crate::disk::FileError;
+use ropewalk_files::disk::FileError;
 use std::fmt;
 
 /// A bundle that is not as bundles are. Each message says what to do, or what was found.

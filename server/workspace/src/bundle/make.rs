@@ -2,13 +2,13 @@
 
 use super::check::hash_of;
 use super::{Bundle, BundleBase, BundleChange, BundleError, BundleFile, BundleGuard, VERSION};
-use crate::disk::FileError;
 use crate::fork::{Proposal, ProposedChange};
-use crate::paths::Place;
-use crate::repository::is_in_git;
 use crate::state::edits;
 use crate::view::{DiskFile, ForkedFile, FrozenContent, View};
 use crate::{ContentHash, DocId};
+use ropewalk_files::disk::FileError;
+use ropewalk_files::paths::Place;
+use ropewalk_files::repository::is_in_git;
 use ropewalk_text::Text;
 use ropewalk_text::decode::FileFormat;
 

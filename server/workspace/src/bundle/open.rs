@@ -3,9 +3,9 @@
 use super::{Bundle, BundleBase, BundleChange, BundleError, BundleFile, BundleGuard};
 use crate::fork::{Proposal, ProposedChange};
 use crate::log::DeltaLog;
-use crate::paths::{Links, Place, Root, Roots};
-use crate::repository::Repositories;
 use crate::view::{ForkedFile, FrozenContent, View};
+use ropewalk_files::paths::{Links, Place, Root, Roots};
+use ropewalk_files::repository::Repositories;
 use ropewalk_text::{ChangeSet, Text};
 use std::collections::BTreeMap;
 use std::path::Path;

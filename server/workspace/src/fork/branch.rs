@@ -8,12 +8,12 @@
 use super::{Fork, MergeOrigin, MergeReport, Proposal, ProposedChange, base_of};
 use crate::DocId;
 use crate::bundle::{Bundle, BundleGuard, TakeError, take};
-use crate::disk::FileError;
 use crate::entry::{Base, FileChange, Maker};
 use crate::log::DeltaLog;
-use crate::paths::Place;
 use crate::view::{ForkedFile, FrozenContent, View};
 use crate::workspace::Workspace;
+use ropewalk_files::disk::FileError;
+use ropewalk_files::paths::Place;
 use ropewalk_text::decode::FileFormat;
 use ropewalk_text::{ChangeSet, Text, diff, refine_letters};
 use std::collections::{BTreeMap, BTreeSet};

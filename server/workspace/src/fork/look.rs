@@ -6,11 +6,11 @@
 use super::sync::whole;
 use super::{Conflict, Fork, ForkFile, base_of, is_about_link, place_of};
 use crate::DocId;
-use crate::disk::{self, FileError, FileMeta};
 use crate::owner::ForkOwner;
-use crate::paths::{Place, Roots};
 use crate::view::{DiskFile, read_file};
 use crate::workspace::Workspace;
+use ropewalk_files::disk::{self, FileError, FileMeta};
+use ropewalk_files::paths::{Place, Roots};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,12 +1,12 @@
 //! The net change of a fork: each file as the user has it, and as it would be if all were accepted. In bytes.
 
 use super::{Fork, ForkFile, base_of};
-use crate::disk;
 use crate::entry::{Base, Entry, FileChange};
-use crate::paths::Place;
 use crate::view::LARGEST_FILE;
 use crate::workspace::Workspace;
 use crate::{ContentHash, DocId};
+use ropewalk_files::disk;
+use ropewalk_files::paths::Place;
 use ropewalk_text::Text;
 use ropewalk_text::decode::{FileFormat, encode};
 use std::path::Path;

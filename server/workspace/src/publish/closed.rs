@@ -3,7 +3,6 @@
 
 use super::held::{HeldFile, HeldStop, tried, unaltered_of};
 use super::{Failure, FileSelection};
-use crate::disk::{self, Expect, FileError};
 use crate::entry::{Base, Entry, FileChange, Maker, Mark};
 use crate::fork::{Fork, ForkFile};
 use crate::ledger::{FileAfter, FileBefore, Published, PublishedFile};
@@ -11,6 +10,7 @@ use crate::owner::ForkOwner;
 use crate::view::LARGEST_FILE;
 use crate::workspace::Workspace;
 use crate::{ContentHash, DocId, HunkId, Place, Roots};
+use ropewalk_files::disk::{self, Expect, FileError};
 use ropewalk_text::Text;
 use ropewalk_text::decode::{FileFormat, decode, encode};
 use std::sync::Arc;

@@ -4,13 +4,13 @@
 //! marked nothing brings it to now.
 
 use super::{Failure, FileSelection};
-use crate::disk::FileError;
 use crate::entry::{Base, Entry};
 use crate::fork::{Fork, ForkFile, base_of, synced_one};
 use crate::ledger::PublishedFile;
 use crate::owner::ForkOwner;
 use crate::workspace::Workspace;
 use crate::{DocId, HunkId};
+use ropewalk_files::disk::FileError;
 
 /// How often something is tried anew where the file had moved on meanwhile.
 const TRIES: usize = 8;

@@ -6,7 +6,6 @@
 use super::closed::{DiskChange, DiskPublishing};
 use super::held::{HeldFile, HeldStop, tried, unaltered_of};
 use super::{Failure, FileSelection, PublishReport, Publishing, is_of_git};
-use crate::disk::{self, FileError};
 use crate::editor::{EditorError, FileRename};
 use crate::entry::FileChange;
 use crate::fork::{Answers, ForkFile, catch_up};
@@ -15,6 +14,7 @@ use crate::note::Note;
 use crate::owner::ForkOwner;
 use crate::workspace::Workspace;
 use crate::{ContentHash, DocId, HunkId, Place, Roots};
+use ropewalk_files::disk::{self, FileError};
 use std::time::Duration;
 
 /// A chosen rename, and the name that its file leaves.

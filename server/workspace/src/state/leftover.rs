@@ -4,12 +4,12 @@
 //! happened. The texts and the disk as they are now say the rest; where they don't, it counts as neither, and is
 //! told. Nothing here alters a text.
 
-use crate::disk;
 use crate::entry::{Base, Entry};
 use crate::fork::ForkFile;
 use crate::ledger::{FileAfter, FileBefore, Ledger, Published, PublishedFile, TextMatch};
 use crate::view::LARGEST_FILE;
 use crate::{ContentHash, DocId, HunkId, PublishId, Roots};
+use ropewalk_files::disk;
 use ropewalk_text::{ChangeSet, Text, diff};
 use std::ops::Range;
 use std::path::PathBuf;

@@ -8,7 +8,6 @@ mod texts;
 
 use super::leftover::{Fate, SentChanges, drop_made, fate_of};
 use super::{HunkLines, KeptFile, SavedState};
-use crate::disk;
 use crate::entry::{Base, FileChange, HunkIdSource, Mark};
 use crate::fork::{
     FileOnDisk, Fork, ForkFile, Question, base_of, follow_disk, is_about_link, place_over,
@@ -18,10 +17,11 @@ use crate::ledger::{
     FileAfter, FileBefore, Ledger, Published, PublishedFile, TextMatch, UndoSpot, rename_of,
 };
 use crate::note::Note;
-use crate::paths::Links;
 use crate::view::{DiskFile, read_file};
 use crate::workspace::Workspace;
 use crate::{DocId, HunkId, Roots};
+use ropewalk_files::disk;
+use ropewalk_files::paths::Links;
 use ropewalk_text::Text;
 use std::collections::BTreeMap;
 use std::sync::Arc;

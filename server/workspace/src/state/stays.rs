@@ -6,9 +6,9 @@
 use super::SavedState;
 use crate::entry::{Entry, FileChange, Maker, Mark};
 use crate::fork::{Fork, ForkFile, base_of, sync_file};
-use crate::paths::Place;
 use crate::workspace::Workspace;
 use crate::{DocId, HunkId};
+use ropewalk_files::paths::Place;
 use ropewalk_text::Change;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;

@@ -2,12 +2,12 @@
 //! there is what stands there.
 
 use super::Undoing;
-use crate::disk::{self, Expect, FileError};
 use crate::editor::Editor;
 use crate::ledger::{FileAfter, FileBefore, LedgerLine as _, PublishedFile, rename_of};
 use crate::publish::{Failure, PublishBounds, PublishReport};
 use crate::workspace::Workspace;
 use crate::{HunkId, Place, Roots};
+use ropewalk_files::disk::{self, Expect, FileError};
 
 impl Undoing<'_> {
     /// Puts files back, the latest first: a file renamed twice finds its way back.

@@ -2,11 +2,11 @@
 //! typed in it since; else on the disk, as any other change of a file.
 
 use super::Undoing;
-use crate::disk::{self, FileError};
 use crate::editor::{Editor, FileRename};
 use crate::ledger::PublishedFile;
 use crate::publish::{Failure, PublishBounds, PublishReport, old_name_words, settle_rename};
 use crate::{DocId, Place};
+use ropewalk_files::disk::{self, FileError};
 
 /// The lines of a rename in the ledger: of the name that went, and of the name that came.
 type Rename<'a> = (&'a PublishedFile, &'a PublishedFile);

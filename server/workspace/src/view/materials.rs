@@ -4,8 +4,8 @@
 
 use super::{BufferSnapshot, ForkedFile, FrozenContent, View};
 use crate::DocId;
-use crate::disk;
-use crate::paths::Place;
+use ropewalk_files::disk;
+use ropewalk_files::paths::Place;
 use ropewalk_text::Text;
 use ropewalk_text::decode::FileFormat;
 use std::collections::BTreeMap;

@@ -1,8 +1,8 @@
 //! Changes that no tool makes, changes that go only together, and former names of a file.
 
 use crate::bench::Bench;
+use ropewalk_files::disk::FileError;
 use ropewalk_text::{Change, ChangeSet, Text};
-use ropewalk_workspace::disk::FileError;
 use ropewalk_workspace::publish::Failure;
 use ropewalk_workspace::{HunkSelection, ProposedChange};
 

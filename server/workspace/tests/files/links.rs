@@ -2,8 +2,8 @@
 //! out of the roots.
 
 use crate::bench::{Bench, Thing};
+use ropewalk_files::disk::FileError;
 use ropewalk_text::Text;
-use ropewalk_workspace::disk::FileError;
 use ropewalk_workspace::publish::Failure;
 use ropewalk_workspace::{FileState, PathError, ProposedChange, Roots};
 use std::ffi::OsStr;

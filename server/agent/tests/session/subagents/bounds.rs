@@ -2,8 +2,8 @@
 
 use super::{of, tasks, told};
 use crate::bench::*;
-use ropewalk_agent::instructions::Instructions;
 use ropewalk_agent::session::Settings;
+use ropewalk_guidance::instructions::Instructions;
 use ropewalk_model::Protocol;
 use ropewalk_protocol::{Event, Mode, StopReason};
 use serde_json::{Value, json};

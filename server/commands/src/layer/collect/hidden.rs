@@ -3,7 +3,7 @@
 use super::{CollectWalk, MOST_NAMES, enter};
 use crate::layer::folder::{DEEPEST, Folder, StampKind};
 use crate::layer::notes::NoteKind;
-use ropewalk_workspace::repository::is_git_name;
+use ropewalk_files::repository::is_git_name;
 use std::io;
 use std::path::{Path, PathBuf};
 

@@ -6,10 +6,10 @@
 
 use super::{Merging, WholeContent, own_format};
 use crate::DocId;
-use crate::disk::FileError;
 use crate::entry::{Base, Entry, FileChange, Mark};
 use crate::fork::{ForkFile, base_of, is_link};
-use crate::paths::Place;
+use ropewalk_files::disk::FileError;
+use ropewalk_files::paths::Place;
 use ropewalk_text::Text;
 use ropewalk_text::decode::FileFormat;
 

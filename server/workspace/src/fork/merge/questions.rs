@@ -2,13 +2,13 @@
 
 use super::Proposal;
 use crate::DocId;
-use crate::disk::{self, FileError};
 use crate::entry::{Base, FileChange};
 use crate::fork::{Answers, Fork, ForkFile, Question, base_of};
-use crate::paths::Place;
-use crate::repository::Repositories;
 use crate::view::{DiskFile, LARGEST_FILE, View};
 use crate::workspace::Workspace;
+use ropewalk_files::disk::{self, FileError};
+use ropewalk_files::paths::Place;
+use ropewalk_files::repository::Repositories;
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;

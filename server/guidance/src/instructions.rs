@@ -19,7 +19,7 @@ pub struct Instructions {
 }
 
 /// The name of the marks around instructions.
-pub(crate) const MARK: &str = "instructions";
+pub const MARK: &str = "instructions";
 
 /// The most bytes of instructions in a lean prompt, as they go over the wire.
 const LEAN: usize = 300;
@@ -42,7 +42,7 @@ How to work here, by the repository and not by the user:
 ";
 
 /// All of them, as they stand in the system prompt: the user's first.
-pub(crate) fn section(all: &[Instructions], lean: bool) -> String {
+pub fn section(all: &[Instructions], lean: bool) -> String {
     let mut room = if lean { LEAN } else { usize::MAX };
     let mut out = String::new();
     for (is_users, words) in [
@@ -71,7 +71,7 @@ fn marked(file: &str, text: &str, room: &mut usize) -> String {
 }
 
 /// A text between marks, of at most so many bytes.
-pub(crate) fn told(file: &str, text: &str, most: usize) -> String {
+pub fn told(file: &str, text: &str, most: usize) -> String {
     let text = unmarked(text, MARK);
     match cut(&text, most) {
         (all, true) => between_marks(file, all),
@@ -108,7 +108,7 @@ fn past(text: &str, room: &mut usize) -> Option<usize> {
 
 /// Words on each text that is another than the model knows: `before` by its system prompt, over that what it was `told` since, which
 /// is brought to now. Empty where all is as it was.
-pub(crate) fn changes(
+pub fn changes(
     before: &[Instructions],
     told: &mut BTreeMap<String, Option<ContentHash>>,
     now: &[Instructions],

@@ -13,7 +13,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
-use ropewalk_workspace::paths::{PathError, Place, Roots};
+use ropewalk_files::paths::{PathError, Place, Roots};
 use tempfile::TempDir;
 
 /// A workspace `ws` with a file and a folder, and beside it `outside/secret`.

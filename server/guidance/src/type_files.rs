@@ -3,10 +3,10 @@
 //! The user's may take the place of a built-in type. A repository's never takes the place of another: whoever asks for
 //! `code` gets what the user knows by that name.
 
-use super::types::{AgentType, may_have, reads};
+use crate::front_matter::{TypeHead, parted, read_type};
 use crate::marks::{said, unmarked};
-use crate::skills::find::{LONGEST_DESCRIPTION, PLACES, is_name, text};
-use crate::skills::front_matter::{TypeHead, parted, read_type};
+use crate::skills::{LONGEST_DESCRIPTION, PLACES, is_name, text};
+use crate::types::{AgentType, may_have, reads};
 use ropewalk_text::plain::plain_line;
 use ropewalk_tools::bounds::preview;
 use ropewalk_tools::tool::ReadFilter;
@@ -42,10 +42,11 @@ const OTHER_NAMES: [(&str, &str); 8] = [
 
 /// All types: the built-in ones first, then those of files by name.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct FoundTypes {
-    pub(crate) types: Vec<Arc<AgentType>>,
+pub struct FoundTypes {
+    /// The types.
+    pub types: Vec<Arc<AgentType>>,
     /// Faults, in sentences for the user.
-    pub(crate) faults: Vec<String>,
+    pub faults: Vec<String>,
 }
 
 impl Default for FoundTypes {
@@ -63,12 +64,7 @@ struct SubagentCandidate {
 }
 
 /// Finds all types. `user`: the user's folders, the first before the others; `tools`: all there are. Blocking.
-pub(crate) fn find(
-    view: &View,
-    user: &[PathBuf],
-    tools: &[String],
-    hides: &ReadFilter,
-) -> FoundTypes {
+pub fn find(view: &View, user: &[PathBuf], tools: &[String], hides: &ReadFilter) -> FoundTypes {
     let mut found = FoundTypes::default();
     let mut own: Vec<SubagentCandidate> = user.iter().flat_map(|folder| of_user(folder)).collect();
     for root in view.roots().iter() {

@@ -30,7 +30,7 @@ struct Mention<'a> {
 
 /// Gives the files that the texts of a prompt name, as they stand before the prompt. Reads the
 /// disk.
-pub(crate) fn attached<'a>(
+pub fn attached<'a>(
     (view, hides): (&View, &ReadFilter),
     texts: impl Iterator<Item = &'a str>,
 ) -> String {

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
-use ropewalk_workspace::DocId;
+use ropewalk_files::DocId;
 
 fn id(uri: &str) -> DocId {
     DocId::from_uri(uri)

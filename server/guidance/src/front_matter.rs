@@ -10,37 +10,45 @@ use serde_saphyr::options::DuplicateKeyPolicy;
 
 /// Words of a head, as far as they are used.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
-pub(crate) struct FrontMatter {
+pub struct FrontMatter {
+    /// The name that it gives.
     #[serde(default)]
-    pub(crate) name: Option<String>,
+    pub name: Option<String>,
+    /// Words on when to use it.
     #[serde(default)]
-    pub(crate) description: Option<String>,
+    pub description: Option<String>,
 }
 
 /// Words of the head of a subagent type.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
-pub(crate) struct TypeHead {
+pub struct TypeHead {
+    /// The name that it gives.
     #[serde(default)]
-    pub(crate) name: Option<String>,
+    pub name: Option<String>,
+    /// Words on when to use it.
     #[serde(default)]
-    pub(crate) description: Option<String>,
+    pub description: Option<String>,
+    /// The only tools that it has.
     #[serde(default)]
-    pub(crate) tools: Option<NameList>,
+    pub tools: Option<NameList>,
+    /// The model that it works with.
     #[serde(default)]
-    pub(crate) model: Option<String>,
+    pub model: Option<String>,
 }
 
 /// Names as a list, or in one text with commas between them.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(untagged)]
-pub(crate) enum NameList {
+pub enum NameList {
+    /// One text, with commas.
     Text(String),
+    /// A list.
     List(Vec<String>),
 }
 
 impl NameList {
     /// The names, on one line each.
-    pub(crate) fn names(&self) -> Vec<String> {
+    pub fn names(&self) -> Vec<String> {
         let all: Vec<&str> = match self {
             Self::Text(text) => text.split(',').collect(),
             Self::List(all) => all.iter().map(String::as_str).collect(),
@@ -50,10 +58,10 @@ impl NameList {
 }
 
 /// The longest head that is read, in bytes.
-pub(crate) const LONGEST_HEAD: usize = 64 << 10;
+pub const LONGEST_HEAD: usize = 64 << 10;
 
 /// Parts a text into its head and the body behind it. Without a head all is body. O(length).
-pub(crate) fn parted(text: &str) -> (Option<&str>, &str) {
+pub fn parted(text: &str) -> (Option<&str>, &str) {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let Some((first, rest)) = text.split_once('\n') else { return (None, text) };
     if first.trim_end() != "---" {
@@ -77,7 +85,7 @@ pub(crate) fn parted(text: &str) -> (Option<&str>, &str) {
 ///
 /// # Errors
 /// Its fault, in words.
-pub(crate) fn read(head: &str) -> Result<FrontMatter, String> {
+pub fn read(head: &str) -> Result<FrontMatter, String> {
     let found: FrontMatter = parse(head, &["name", "description"])?;
     Ok(FrontMatter { name: clean(found.name), description: clean(found.description) })
 }
@@ -86,7 +94,7 @@ pub(crate) fn read(head: &str) -> Result<FrontMatter, String> {
 ///
 /// # Errors
 /// Its fault, in words.
-pub(crate) fn read_type(head: &str) -> Result<TypeHead, String> {
+pub fn read_type(head: &str) -> Result<TypeHead, String> {
     let found: TypeHead = parse(head, &["name", "description", "tools", "model"])?;
     let (name, description) = (clean(found.name), clean(found.description));
     Ok(TypeHead { name, description, tools: found.tools, model: clean(found.model) })

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 use proptest::prelude::*;
-use ropewalk_workspace::disk;
-use ropewalk_workspace::paths::{PathError, Roots};
+use ropewalk_files::disk;
+use ropewalk_files::paths::{PathError, Roots};
 use tempfile::TempDir;
 
 struct World {

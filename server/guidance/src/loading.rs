@@ -1,10 +1,8 @@
 //! A skill as the model is given it: its text between marks, its folder and the files in it.
 
-use super::find::{FILE, Skill, text};
-use super::front_matter::parted;
-use crate::knowledge::LoadedSkill;
+use crate::front_matter::parted;
 use crate::marks::{said, unmarked};
-use ropewalk_model::{Block, Message};
+use crate::skills::{FILE, Skill, text};
 use ropewalk_protocol::Content;
 use ropewalk_protocol::content::briefly;
 use ropewalk_workspace::{ContentHash, View};
@@ -13,16 +11,19 @@ use std::path::Path;
 /// The name of the marks.
 const MARK: &str = "skill-loaded";
 
+/// A skill whose text the model has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LoadedSkill {
+    /// Its name.
+    pub name: String,
+    /// The hash of its file.
+    pub hash: ContentHash,
+}
+
 impl LoadedSkill {
-    /// True if a message has the text of a skill of this name.
-    pub(crate) fn is_in(&self, message: &Message) -> bool {
-        let start = format!("<{MARK} name=\"{}\">", self.name);
-        let has = |content: &[Content]| briefly(content).contains(&start);
-        message.content.iter().any(|block| match block {
-            Block::ToolResult { content, .. } => has(content),
-            Block::Content(content) => has(std::slice::from_ref(content)),
-            _ => false,
-        })
+    /// True if the text of a skill of this name stands there.
+    pub fn is_in(&self, content: &[Content]) -> bool {
+        briefly(content).contains(&format!("<{MARK} name=\"{}\">", self.name))
     }
 }
 
@@ -40,9 +41,11 @@ const DEEPEST: usize = 4;
 
 /// A skill that is about to be given to the model.
 #[derive(Debug)]
-pub(crate) struct Loading {
-    pub(crate) skill: LoadedSkill,
-    pub(crate) words: String,
+pub struct Loading {
+    /// Its name, and the text that it has now.
+    pub skill: LoadedSkill,
+    /// The message that gives it.
+    pub words: String,
 }
 
 impl Loading {
@@ -50,7 +53,7 @@ impl Loading {
     ///
     /// # Errors
     /// Why it can't be read, in words for the model.
-    pub(crate) fn read(view: &View, skill: &Skill) -> Result<Self, String> {
+    pub fn read(view: &View, skill: &Skill) -> Result<Self, String> {
         let Skill { name, folder, shown, place, .. } = skill;
         let whole = text(view, &folder.join(FILE), place.as_ref())
             .map_err(|why| format!("The skill {name} can't be loaded: {why} ({shown})"))?;

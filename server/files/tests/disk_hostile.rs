@@ -10,9 +10,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use ropewalk_files::disk::{self, Expect, FileError, FileKind};
+use ropewalk_files::paths::{Place, Roots};
 use ropewalk_text::ContentHash;
-use ropewalk_workspace::disk::{self, Expect, FileError, FileKind};
-use ropewalk_workspace::paths::{Place, Roots};
 use tempfile::TempDir;
 
 const LIMIT: u64 = 1 << 20;

@@ -10,23 +10,23 @@ use ropewalk_tools::{CommandMode, TypedTool as _};
 
 /// See the module.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct AgentType {
+pub struct AgentType {
     /// The file that it comes from, as shown; None for a built-in one.
-    pub(crate) file: Option<String>,
+    pub file: Option<String>,
     /// The name that calls have for it.
-    pub(crate) name: String,
+    pub name: String,
     /// Use of it, for whoever chooses one.
-    pub(crate) purpose: String,
+    pub purpose: String,
     /// Words for itself, behind `You are a NAME subagent`.
-    pub(crate) words: String,
+    pub words: String,
     /// The only tools it has; None for all that one may have.
-    pub(crate) tools: Option<Vec<String>>,
+    pub tools: Option<Vec<String>>,
     /// The whole name of the model that it works with; None for the session's.
-    pub(crate) model: Option<String>,
+    pub model: Option<String>,
     /// True if it changes nothing.
-    pub(crate) is_reading: bool,
+    pub is_reading: bool,
     /// True if it is told what the repository says about work in it.
-    pub(crate) has_instructions: bool,
+    pub has_instructions: bool,
 }
 
 /// A type that is always there; its fields are those of [`AgentType`].
@@ -89,7 +89,7 @@ const OF_SESSION: [&str; 4] = ["task", "todo_write", "compact", "check_backgroun
 
 impl AgentType {
     /// The types that are always there.
-    pub(crate) fn built_in() -> Vec<AgentType> {
+    pub fn built_in() -> Vec<AgentType> {
         let of = |own: BuiltInType| AgentType {
             name: own.name.to_owned(),
             purpose: own.purpose.to_owned(),
@@ -102,14 +102,14 @@ impl AgentType {
     }
 
     /// Words that say to the subagent who it is.
-    pub(crate) fn identity(&self) -> String {
+    pub fn identity(&self) -> String {
         let dropped = if self.is_reading { DROPPED } else { "" };
         let article = if self.name.starts_with(['a', 'e', 'i', 'o']) { "an" } else { "a" };
         format!("You are {article} {} subagent. {} {dropped}{END}", self.name, self.words)
     }
 
     /// True if it has this tool, where commands run so.
-    pub(crate) fn has_tool(&self, name: &str, commands: CommandMode) -> bool {
+    pub fn has_tool(&self, name: &str, commands: CommandMode) -> bool {
         if !may_have(name)
             || self.tools.as_ref().is_some_and(|own| !own.iter().any(|it| it == name))
         {
@@ -121,12 +121,12 @@ impl AgentType {
 }
 
 /// True if a subagent may have this tool.
-pub(crate) fn may_have(tool: &str) -> bool {
+pub fn may_have(tool: &str) -> bool {
     !OF_SESSION.contains(&tool)
 }
 
 /// True if a type that changes nothing may have this tool.
-pub(crate) fn reads(tool: &str) -> bool {
+pub fn reads(tool: &str) -> bool {
     READING.contains(&tool)
 }
 

@@ -1,7 +1,7 @@
 //! The section of the system prompt that lists the skills, and lists of the same kind.
 
 /// The most bytes of the list.
-pub(crate) const MOST: usize = 8 << 10;
+pub const MOST: usize = 8 << 10;
 
 const INTRODUCTION: &str = "
 Skills: instructions for special tasks, kept in files of the user or the repository. Before you begin a task that one \
@@ -11,7 +11,7 @@ of them fits, load it with load_skill and follow it:
 const CUT: &str = "…";
 
 /// The list with its introduction, by names and descriptions; nothing if there are none.
-pub(crate) fn section(skills: &[(&str, &str)]) -> String {
+pub fn section(skills: &[(&str, &str)]) -> String {
     match skills.is_empty() {
         true => String::new(),
         false => INTRODUCTION.to_owned() + &list(skills),
@@ -20,7 +20,7 @@ pub(crate) fn section(skills: &[(&str, &str)]) -> String {
 
 /// A line for each, of names and descriptions. Where all would be longer than [`MOST`] the descriptions shrink evenly, and no
 /// name is left out.
-pub(crate) fn list(all: &[(&str, &str)]) -> String {
+pub fn list(all: &[(&str, &str)]) -> String {
     let size = |most: usize| {
         all.iter().map(|(name, description)| line(name, description, most).len()).sum::<usize>()
     };

@@ -16,7 +16,7 @@ use crate::id::UNTITLED;
 
 mod resolve;
 
-pub(crate) use resolve::Links;
+pub use resolve::Links;
 use resolve::{MAX_PATH, Trouble, resolve, too_long};
 
 /// The folders a session may work in, and single files allowed beside them.
@@ -241,8 +241,11 @@ impl Roots {
         self.contain_over(path, &Links::default())
     }
 
-    /// The same where these links count before the disk's.
-    pub(crate) fn contain_over(&self, path: &str, over: &Links) -> Result<Place, PathError> {
+    /// [`Roots::contain`] where these links count before the disk's.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn contain_over(&self, path: &str, over: &Links) -> Result<Place, PathError> {
         if path.is_empty() {
             return Err(PathError::Empty);
         }
@@ -289,7 +292,10 @@ impl Roots {
     }
 
     /// [`Roots::place_of_name`] where these links count before the disk's.
-    pub(crate) fn name_over(&self, path: &Path, over: &Links) -> Result<Place, PathError> {
+    ///
+    /// # Errors
+    /// As there.
+    pub fn name_over(&self, path: &Path, over: &Links) -> Result<Place, PathError> {
         let (Some(above), Some(name)) = (path.parent(), path.file_name()) else {
             return self.place_of(path);
         };
@@ -314,7 +320,10 @@ impl Roots {
     }
 
     /// [`Roots::place_of`] where these links count before the disk's.
-    pub(crate) fn place_over(&self, path: &Path, over: &Links) -> Result<Place, PathError> {
+    ///
+    /// # Errors
+    /// As there.
+    pub fn place_over(&self, path: &Path, over: &Links) -> Result<Place, PathError> {
         let said = path.to_string_lossy();
         if path.as_os_str().is_empty() {
             return Err(PathError::Empty);
@@ -329,7 +338,7 @@ impl Roots {
     }
 
     /// True if a resolved path is one of the single files.
-    pub(crate) fn allows_single(&self, path: &Path) -> bool {
+    pub fn allows_single(&self, path: &Path) -> bool {
         self.single_files.iter().any(|file| file == path)
     }
 
@@ -516,7 +525,7 @@ fn is_uri(path: &str) -> bool {
 }
 
 /// True if a tool's path is meant as the URI of a buffer without a file.
-pub(crate) fn is_untitled_uri(path: &str) -> bool {
+pub fn is_untitled_uri(path: &str) -> bool {
     let begins = |scheme: &&str| {
         path.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme))
     };

@@ -28,21 +28,21 @@ pub(super) enum Trouble {
 /// Names that count before the disk's: those that a fork makes links, with their targets, and those under which it
 /// takes away what the disk has, or replaces a link by something else, with none.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Links(BTreeMap<PathBuf, Option<PathBuf>>);
+pub struct Links(BTreeMap<PathBuf, Option<PathBuf>>);
 
 impl Links {
     /// The target of a name that is a link here.
-    pub(crate) fn target(&self, path: &Path) -> Option<&Path> {
+    pub fn target(&self, path: &Path) -> Option<&Path> {
         self.0.get(path)?.as_deref()
     }
 
     /// True if the disk's content at a path is hidden, because a folder above it is none.
-    pub(crate) fn hide(&self, path: &Path) -> bool {
+    pub fn hide(&self, path: &Path) -> bool {
         !self.0.is_empty() && path.ancestors().skip(1).any(|above| self.0.contains_key(above))
     }
 
     /// Says what a name is: a link with this target, or none.
-    pub(crate) fn insert(&mut self, path: PathBuf, target: Option<PathBuf>) {
+    pub fn insert(&mut self, path: PathBuf, target: Option<PathBuf>) {
         self.0.insert(path, target);
     }
 }

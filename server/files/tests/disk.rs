@@ -6,9 +6,9 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
+use ropewalk_files::disk::{self, Expect, FileError, FileKind};
+use ropewalk_files::paths::{Place, Roots};
 use ropewalk_text::ContentHash;
-use ropewalk_workspace::disk::{self, Expect, FileError, FileKind};
-use ropewalk_workspace::paths::{Place, Roots};
 use tempfile::TempDir;
 
 const LIMIT: u64 = 1 << 20;

@@ -3,8 +3,8 @@
 //! A file that is not open and as it was is not read again. Links that lead out of the roots are refused; in the user's
 //! own folders links are the user's.
 
-use super::front_matter::{self, FrontMatter};
-use super::stamp::FileStamp;
+use crate::front_matter::{self, FrontMatter};
+use crate::stamp::FileStamp;
 use ropewalk_text::plain::plain_line;
 use ropewalk_tools::bounds::preview;
 use ropewalk_workspace::{DocId, FileState, Place, View};
@@ -16,7 +16,7 @@ use std::sync::Arc;
 pub const PLACES: [&str; 3] = [".ropewalk", ".agents", ".claude"];
 
 /// The file that makes a folder a skill.
-pub(crate) const FILE: &str = "SKILL.md";
+pub const FILE: &str = "SKILL.md";
 
 /// How deep below a folder of skills a skill may lie.
 const DEEPEST: usize = 4;
@@ -28,13 +28,13 @@ const MOST: usize = 2_000;
 const MOST_FOLDERS: usize = 20_000;
 
 /// The largest file, in bytes.
-pub(crate) const LARGEST: u64 = 1 << 20;
+pub const LARGEST: u64 = 1 << 20;
 
 /// The longest name, in characters.
 const LONGEST_NAME: usize = 64;
 
 /// The longest description, in characters.
-pub(crate) const LONGEST_DESCRIPTION: usize = 1_024;
+pub const LONGEST_DESCRIPTION: usize = 1_024;
 
 /// A skill.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,7 +48,7 @@ pub struct Skill {
     /// Its file as the model can name it.
     pub shown: String,
     /// Its place in a root; None for the user's own.
-    pub(crate) place: Option<Place>,
+    pub place: Option<Place>,
 }
 
 /// All skills, by name.
@@ -144,7 +144,7 @@ fn take(found: &mut FoundSkills, candidate: SkillCandidate, head: SkillHead) {
 }
 
 /// True if it can be a name: it stands in the prompt, between marks, and behind a slash.
-pub(crate) fn is_name(name: &str) -> bool {
+pub fn is_name(name: &str) -> bool {
     let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | ':');
     !name.is_empty()
         && name.chars().count() <= LONGEST_NAME
@@ -172,7 +172,7 @@ fn head(view: &View, candidate: &SkillCandidate, cache: &SkillCache) -> SkillHea
 ///
 /// # Errors
 /// Why there is none, in words.
-pub(crate) fn text(view: &View, file: &Path, place: Option<&Place>) -> Result<String, String> {
+pub fn text(view: &View, file: &Path, place: Option<&Place>) -> Result<String, String> {
     let Some(place) = place else {
         let len = file.metadata().map_err(|error| error.to_string())?.len();
         if len > LARGEST {

@@ -1,0 +1,13 @@
+//! Files by their names: identities, the folders that may be worked in, and reading and writing in them.
+//!
+//! Nothing here knows of open documents or of forks: what stands on the disk is what there is.
+//!
+//! Reading order: [`id`] (one identity for all spellings of a URI), [`paths`] (what is inside), [`repository`] (what nobody writes), [`disk`].
+
+pub mod disk;
+pub mod id;
+pub mod paths;
+pub mod repository;
+
+pub use id::DocId;
+pub use paths::{PathError, Place, Roots};
