@@ -24,12 +24,21 @@ use gates::Gates;
 use ropewalk_model::{ApiKey, Protocol, Retry, ServerConfig};
 use serde_json::Value;
 use serve::SharedScript;
-use std::{collections::BTreeMap, io, net::SocketAddr, sync::Arc, thread, time::Duration};
+use std::{
+    collections::BTreeMap,
+    io,
+    net::SocketAddr,
+    sync::Arc,
+    thread,
+    time::{Duration, Instant},
+};
 use tokio::sync::oneshot;
 
 /// A request as it came in.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RecordedRequest {
+    /// The time at which all of it was there, before any rule was looked at.
+    pub at: Instant,
     /// The path, as `/v1/messages`.
     pub path: String,
     /// The headers, names in lower case.

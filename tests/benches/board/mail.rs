@@ -89,15 +89,20 @@ async fn conversation(way: MailWay, place: Option<String>, round: u64) -> Vec<u6
         MailWay::Process => bench.lead.known().expect("a team").team().clone(),
         MailWay::Sqlite | MailWay::Postgres => other.clone(),
     };
-    let mut times = Vec::new();
+    let mut sent = Vec::new();
     for number in 0..MESSAGES {
         at_rest(&other, round * MESSAGES + number).await;
-        let start = Instant::now();
+        sent.push(Instant::now());
         sender.post("lead", "alice", "message", &body(number)).await.expect("it is sent");
-        let end = arrival(&reads, number);
-        times.push(u64::try_from((end - start).as_micros()).unwrap_or(u64::MAX));
+        wait_for(&reads, number);
     }
-    times
+    let requests = bench.model.recorded();
+    let arrival = |number: u64| requests.iter().find(|one| number_in(&one.said) == Some(number));
+    let time = |(number, start): (u64, Instant)| {
+        let took = arrival(number).expect("a request has it").at - start;
+        u64::try_from(took.as_micros()).unwrap_or(u64::MAX)
+    };
+    (0..).zip(sent).map(time).collect()
 }
 
 /// The team as another process would open it.
@@ -111,28 +116,26 @@ fn body(number: u64) -> String {
 }
 
 /// Replies of the member. `read` is told when a request ends with a message.
-fn reader(read: Sender<(u64, Instant)>) -> ScriptedReply {
+fn reader(read: Sender<u64>) -> ScriptedReply {
     let reply = move |said: &Value| {
-        let now = Instant::now();
-        let last = said["messages"].as_array().and_then(|all| all.last());
-        let last = last.map(Value::to_string).unwrap_or_default();
-        let number = last.split_once("Message ").and_then(|(_, rest)| rest.get(..3)?.parse().ok());
-        if let Some(number) = number {
+        if let Some(number) = number_in(said) {
             // The bench may have ended.
-            let _ = read.send((number, now));
+            let _ = read.send(number);
         }
         says("I see.")
     };
     ScriptedReply::from_fn(reply).when("You are 'alice'").by_beginning().forever()
 }
 
-fn arrival(reads: &Receiver<(u64, Instant)>, wanted: u64) -> Instant {
-    loop {
-        let (number, time) = reads.recv_timeout(PATIENCE).expect("the message is read");
-        if number == wanted {
-            return time;
-        }
-    }
+/// The message that a request ends with.
+fn number_in(said: &Value) -> Option<u64> {
+    let last = said["messages"].as_array()?.last()?.to_string();
+    let (_, rest) = last.split_once("Message ")?;
+    rest.get(..3)?.parse().ok()
+}
+
+fn wait_for(reads: &Receiver<u64>, wanted: u64) {
+    while reads.recv_timeout(PATIENCE).expect("the message is read") != wanted {}
 }
 
 /// Waits until the member waits, and then for some part of the time between two looks at a file.

@@ -31,6 +31,7 @@ use std::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicUsize, Ordering},
     },
+    time::Instant,
 };
 
 /// The longest request that is read.
@@ -307,9 +308,11 @@ async fn handle(
             return Ok(shared.refusal(400, "invalid_request_error", &words));
         }
     };
+    let at = Instant::now();
     let body: serde_json::Value = serde_json::from_str(&raw).unwrap_or_default();
     let said = shared.speech.read(&raw, &body).said;
     let recorded = RecordedRequest {
+        at,
         path: parts.uri.path().to_owned(),
         headers: header_map(&parts.headers),
         said: said.clone(),
