@@ -138,6 +138,7 @@ fn a_signal_ends_the_team_too_and_its_task_is_returned_uncounted() {
     let ran: Ran = child.wait_with_output().unwrap().into();
     let ran = ran.ended(130);
     assert!(ran.err.contains("2 tasks of the team are left:\n  #1 Shout two\n"), "{ran:#?}");
+    assert!(!ran.err.contains("no member is left"), "it is said once: {ran:#?}");
     let board = board(&world);
     let task = board.task(1);
     assert_eq!((task.status.word(), task.owner, task.failures), ("pending", None, 0));
@@ -185,6 +186,23 @@ fn what_waits_for_a_task_that_has_failed_is_left_once_the_lead_has_had_its_say()
     assert!(ran.out.contains("It can't be done."), "{ran:#?}");
     assert!(ran.err.contains("[!] #1: Shout two (failed)"), "{ran:#?}");
     assert!(ran.err.contains("1 task of the team is left:\n  #2 Shout three"), "{ran:#?}");
+    model.finish().unwrap();
+}
+
+#[test]
+fn a_plan_that_nobody_has_answered_is_named() {
+    let spawn = json!({ "name": "alice", "role": "", "prompt": "Plan it.", "plan": true });
+    let lead = [
+        calls("spawn_teammate", spawn),
+        says("She plans."),
+        says("I think about it.").expect_text("1. Shout."),
+    ];
+    let plan = calls("plan_approval", json!({ "plan": "\n1. Shout.\n2. Rest." }));
+    let model = ScriptedModel::start(lead.into_iter().chain(of_alice([plan]))).unwrap();
+    let world = world(&model);
+    let ran = run(&world, &["Let alice plan"]).ended(0);
+    let left = "1 plan of the team was not answered:\n  alice: 1. Shout.\nNext: `ropewalk run --continue \"do what is left\"`.";
+    assert!(ran.err.contains(left), "{ran:#?}");
     model.finish().unwrap();
 }
 

@@ -1,39 +1,63 @@
-//! Tasks that a run leaves to its team, and how they go on.
+//! Work that a run leaves to its team, and how it goes on.
 
 use crate::plain::{plain_line, say};
-use ropewalk_host::LeftTasks;
+use ropewalk_host::LeftWork;
 use ropewalk_protocol::BoardTask;
 
-/// Most tasks that are named.
+/// Most tasks, and most plans, that are named.
 const NAMED: usize = 5;
 
-/// Says which tasks are left, if any are. `flags` find the session again, if it is kept.
-pub(super) fn say_left(left: Option<LeftTasks>, flags: Option<&str>) {
+/// Says what is left, if anything is. `flags` find the session again, if it is kept.
+pub(super) fn say_left(left: Option<LeftWork>, flags: Option<&str>) {
     if let Some(words) = left.and_then(|left| in_words(&left, flags)) {
         say(&words);
     }
 }
 
-fn in_words(left: &LeftTasks, flags: Option<&str>) -> Option<String> {
-    let LeftTasks { team, tasks } = left;
-    let count = match tasks.len() {
-        0 => return None,
-        1 => "1 task of the team is left".to_owned(),
-        several => format!("{several} tasks of the team are left"),
-    };
-    let mut named: Vec<String> = tasks.iter().take(NAMED).map(line).collect();
-    if let Some(more @ 1..) = tasks.len().checked_sub(NAMED) {
-        named.push(format!("and {more} more (`ropewalk team tasks`)"));
+fn in_words(left: &LeftWork, flags: Option<&str>) -> Option<String> {
+    let LeftWork { team, tasks, plans } = left;
+    let mut parts = Vec::new();
+    if !plans.is_empty() {
+        let count = match plans.len() {
+            1 => "1 plan of the team was not answered".to_owned(),
+            several => format!("{several} plans of the team were not answered"),
+        };
+        parts.push(list(&count, plans.iter().map(plan).collect(), ""));
     }
+    if !tasks.is_empty() {
+        let count = match tasks.len() {
+            1 => "1 task of the team is left".to_owned(),
+            several => format!("{several} tasks of the team are left"),
+        };
+        parts.push(list(&count, tasks.iter().map(line).collect(), " (`ropewalk team tasks`)"));
+    }
+    let again = flags.map(|flags| if flags.is_empty() { " --continue" } else { flags });
+    let again = again.map(|again| format!("`ropewalk run{again} \"do what is left\"`"));
     let worker = format!("`ropewalk worker --team {}`", plain_line(team));
-    let next = match flags {
-        Some(flags) => {
-            let again = if flags.is_empty() { " --continue" } else { flags };
-            format!("Next: `ropewalk run{again} \"do what is left\"`, or {worker}.")
-        }
-        None => format!("Next: {worker}."),
-    };
-    Some(format!("{count}:\n  {}\n{next}", named.join("\n  ")))
+    let worker = (!tasks.is_empty()).then_some(worker);
+    if parts.is_empty() {
+        return None;
+    }
+    let ways: Vec<String> = again.into_iter().chain(worker).collect();
+    if !ways.is_empty() {
+        parts.push(format!("Next: {}.", ways.join(", or ")));
+    }
+    Some(parts.join("\n"))
+}
+
+/// The first of these lines below what they are. `place` has the rest.
+fn list(what: &str, mut lines: Vec<String>, place: &str) -> String {
+    if let Some(more @ 1..) = lines.len().checked_sub(NAMED) {
+        lines.truncate(NAMED);
+        lines.push(format!("and {more} more{place}"));
+    }
+    format!("{what}:\n  {}", lines.join("\n  "))
+}
+
+/// A plan by its first line.
+fn plan((member, words): &(String, String)) -> String {
+    let first = words.trim().lines().next().unwrap_or_default();
+    format!("{}: {}", plain_line(member), plain_line(first))
 }
 
 /// A task, with those that it waits for.
@@ -57,7 +81,7 @@ mod tests {
 
     #[test]
     fn what_is_left_is_named_with_the_way_to_go_on() {
-        let left = |tasks| LeftTasks { team: "shop".to_owned(), tasks };
+        let left = |tasks| LeftWork { team: "shop".to_owned(), tasks, plans: Vec::new() };
         assert_eq!(in_words(&left(Vec::new()), Some("")), None);
         assert_eq!(
             in_words(&left(vec![task(2, &[]), task(3, &[2])]), Some("")).unwrap(),

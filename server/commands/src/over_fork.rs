@@ -42,6 +42,14 @@ pub(super) struct OverForkRunner {
 /// The session's sandbox and layer, held by one command.
 type LiveGuard = OwnedMutexGuard<Option<Live>>;
 
+/// Something that was made on the layer, which is held meanwhile.
+struct MadeOnLayer<T> {
+    held: LiveGuard,
+    made: T,
+    /// Words that go with the command's result.
+    told: Vec<String>,
+}
+
 impl OverForkRunner {
     pub(super) fn new(settings: CommandSettings) -> Self {
         Self { settings: Arc::new(settings), ..Self::default() }
@@ -69,7 +77,8 @@ impl OverForkRunner {
     ) -> Result<ToolOutput, ToolOutput> {
         let (own, command) = (context.clone(), asked.command.clone());
         let show = move |live: &mut Live| Ok((live.show(&command, &own)?, live.builds()));
-        let (mut held, (shown, builds), mut told) = self.with_room(context, show).await?;
+        let MadeOnLayer { mut held, made: (shown, builds), mut told } =
+            self.with_room(context, show).await?;
         told.extend(shown.told);
         let live = live_of(&mut held)?;
         let secrets = live.hidden.secrets.clone();
@@ -132,7 +141,7 @@ impl OverForkRunner {
         &self,
         context: &Context,
         how: impl Fn(&mut Live) -> Result<T, LayerError> + Clone + Send + 'static,
-    ) -> Result<(LiveGuard, T, Vec<String>), ToolOutput> {
+    ) -> Result<MadeOnLayer<T>, ToolOutput> {
         let (held, mut told) = self.ready(context).await?;
         let (mut held, mut made) = match held.as_ref().is_some_and(|live| live.is_full) {
             true => (held, Err(LayerError::Full)),
@@ -153,7 +162,7 @@ impl OverForkRunner {
             LayerError::Full => ToolOutput::error(TOO_SMALL),
             error => ToolOutput::error(error),
         })?;
-        Ok((held, made, told))
+        Ok(MadeOnLayer { held, made, told })
     }
 
     async fn anew(&self, context: &Context) -> Result<Live, ToolOutput> {
@@ -176,7 +185,7 @@ impl OverForkRunner {
             let beside = live.beside(&folder, &asked.command, &own)?;
             Ok((beside, live.hidden.secrets.clone(), asked.clone()))
         };
-        let (held, made, mut told) = self.with_room(context, make).await?;
+        let MadeOnLayer { held, made, mut told } = self.with_room(context, make).await?;
         let (mut beside, secrets, asked) = made;
         drop(held);
         let shown = std::mem::take(&mut beside.shown);

@@ -41,7 +41,7 @@ pub use ropewalk_agent::{ReviewSnapshot, Sessions, time};
 pub use ropewalk_config::Environment;
 pub use snapshot::SessionSnapshot;
 pub use team::{JoinTeam, team_options};
-pub use team_end::LeftTasks;
+pub use team_end::LeftWork;
 
 use ropewalk_protocol::Refusal;
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -17,29 +17,30 @@ use tokio::task::JoinHandle;
 pub(crate) struct Seat {
     /// The session, once it has started.
     session: Arc<OnceLock<Session>>,
-    inputs: mpsc::UnboundedSender<SeatInput>,
+    ops: mpsc::UnboundedSender<QueuedOp>,
     /// Set once it was prompted.
     was_asked: AtomicBool,
     /// The task that serves it; done when the session has ended and all its events were told.
     service: Mutex<Option<JoinHandle<()>>>,
 }
 
-pub(crate) struct SeatInput {
+/// A request in line, and the way for its answer.
+pub(crate) struct QueuedOp {
     pub(crate) op: Op,
     pub(crate) done: oneshot::Sender<Result<Reply, Refusal>>,
 }
 
 impl Seat {
     /// A seat without a session, and where its requests come out.
-    pub(crate) fn new() -> (Arc<Self>, Inputs) {
-        let (inputs, receiver) = mpsc::unbounded_channel();
+    pub(crate) fn new() -> (Arc<Self>, OpQueue) {
+        let (ops, receiver) = mpsc::unbounded_channel();
         let seat = Arc::new(Self {
             session: Arc::default(),
-            inputs,
+            ops,
             was_asked: AtomicBool::new(false),
             service: Mutex::default(),
         });
-        (seat, Inputs { receiver, waiting: VecDeque::new() })
+        (seat, OpQueue { receiver, waiting: VecDeque::new() })
     }
 
     /// Its session, if it has started.
@@ -65,7 +66,7 @@ impl Seat {
 
     /// True if it takes no requests any more, because it could not be started.
     pub(crate) fn is_broken(&self) -> bool {
-        self.inputs.is_closed()
+        self.ops.is_closed()
     }
 
     /// Puts a request in line, now; the future is the answer.
@@ -77,7 +78,7 @@ impl Seat {
             self.was_asked.store(true, Ordering::Relaxed);
         }
         let (done, answer) = oneshot::channel();
-        let sent = self.inputs.send(SeatInput { op, done });
+        let sent = self.ops.send(QueuedOp { op, done });
         async move {
             match sent.map(|()| answer) {
                 Ok(answer) => answer.await.unwrap_or_else(|_| Err(BROKEN.into())),
@@ -100,16 +101,16 @@ impl Seat {
 pub(crate) const BROKEN: &str = "The session has broken down; the log has the details";
 
 /// Requests to a seat, as they came.
-pub(crate) struct Inputs {
-    receiver: mpsc::UnboundedReceiver<SeatInput>,
+pub(crate) struct OpQueue {
+    receiver: mpsc::UnboundedReceiver<QueuedOp>,
     /// Requests that came while something else was awaited.
-    waiting: VecDeque<SeatInput>,
+    waiting: VecDeque<QueuedOp>,
 }
 
-impl Inputs {
-    pub(crate) async fn next(&mut self) -> Option<SeatInput> {
+impl OpQueue {
+    pub(crate) async fn next(&mut self) -> Option<QueuedOp> {
         match self.waiting.pop_front() {
-            Some(input) => Some(input),
+            Some(one) => Some(one),
             None => self.receiver.recv().await,
         }
     }
@@ -119,13 +120,13 @@ impl Inputs {
         &mut self,
         work: impl Future<Output = T>,
     ) -> Option<T> {
-        let stops = |input: &SeatInput| matches!(input.op, Op::Interrupt(None));
+        let stops = |one: &QueuedOp| matches!(one.op, Op::Interrupt(None));
         let mut work = std::pin::pin!(work);
         while !self.waiting.iter().any(stops) {
             tokio::select! {
                 biased;
                 done = &mut work => return Some(done),
-                Some(input) = self.receiver.recv() => self.waiting.push_back(input),
+                Some(one) = self.receiver.recv() => self.waiting.push_back(one),
             }
         }
         None

@@ -5,7 +5,7 @@
 
 use crate::blocking;
 use crate::host::Host;
-use crate::seat::{Inputs, SeatInput};
+use crate::seat::{OpQueue, QueuedOp};
 use ropewalk_agent::Session;
 use ropewalk_model::Model;
 use ropewalk_protocol::{Op, Refusal, Reply, SessionEvent, Status};
@@ -33,14 +33,14 @@ impl Preparation {
 }
 
 /// Serves a session until its seat is gone.
-pub(crate) async fn serve(host: Weak<Host>, session: Session, mut inputs: Inputs) {
-    while let Some(SeatInput { op, done }) = inputs.next().await {
+pub(crate) async fn serve(host: Weak<Host>, session: Session, mut queue: OpQueue) {
+    while let Some(QueuedOp { op, done }) = queue.next().await {
         let Some(host) = host.upgrade() else { break };
         let prepared = match Preparation::of(&op) {
             Some(preparation) => {
                 let (host, session) = (host.clone(), session.clone());
                 let work = blocking(move || host.prepare(&session, preparation));
-                match inputs.unless_interrupted(work).await {
+                match queue.unless_interrupted(work).await {
                     Some(prepared) => prepared.and_then(|prepared| prepared),
                     // It starts, for what comes next stops it.
                     None if matches!(op, Op::Prompt(_) | Op::Status) => Ok(None),

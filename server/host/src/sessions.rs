@@ -6,7 +6,7 @@
 
 use crate::host::Host;
 use crate::map::{OpenSessions, SwitchRequest};
-use crate::seat::{Inputs, Seat};
+use crate::seat::{OpQueue, Seat};
 use crate::serve::{serve, tell};
 use crate::settings::StartSettings;
 use crate::teams::MemberPart;
@@ -140,14 +140,14 @@ impl Host {
 
     /// A new session, which starts where it blocks nobody. It leaves nothing behind on the disk until it is prompted.
     fn begin_seat(self: &Arc<Self>, open: &mut OpenSessions) -> Arc<Seat> {
-        let (seat, inputs) = Seat::new();
+        let (seat, queue) = Seat::new();
         let (host, cell) = (self.clone(), seat.session_cell());
         seat.serve_by(async move {
             let weak = Arc::downgrade(&host);
             let started = blocking(move || host.start(&cell, SessionOrigin::New, None)).await;
             // A panic has been logged, and those who wait hear that it has broken down.
             let Ok((session, events)) = started else { return };
-            serve_all(weak, session, events, inputs).await;
+            serve_all(weak, session, events, queue).await;
         });
         open.add(seat.clone());
         seat
@@ -242,12 +242,12 @@ impl Host {
     /// if the current one may not be left. Blocking.
     pub(crate) fn install(
         self: &Arc<Self>,
-        new: (Arc<Seat>, Inputs),
+        new: (Arc<Seat>, OpQueue),
         events: UnboundedReceiver<SessionEvent>,
         beside: bool,
         may_leave: impl FnOnce(&Seat) -> bool,
     ) -> Result<Option<LeftSession>, Refusal> {
-        let (seat, inputs) = new;
+        let (seat, queue) = new;
         let mut open = lock(&self.map.open);
         let Some(session) = seat.session().cloned() else { return Err(crate::seat::BROKEN.into()) };
         let old = open.current.clone().filter(|_| !beside);
@@ -264,7 +264,7 @@ impl Host {
         if !beside {
             open.current = Some(seat.clone());
         }
-        seat.serve_by(serve_all(Arc::downgrade(self), session, events, inputs));
+        seat.serve_by(serve_all(Arc::downgrade(self), session, events, queue));
         drop(open);
         self.read_outputs();
         Ok(old.and_then(|old| self.leave(&old)))
@@ -310,11 +310,11 @@ impl Host {
                     return Ok(Reply::Begun(session.id().clone().into(), None));
                 }
             }
-            let (seat, inputs) = Seat::new();
+            let (seat, queue) = Seat::new();
             lock(&host.map.open).add(seat.clone());
             let (session, events) = host.start(&seat.session_cell(), SessionOrigin::New, None);
             let id: SessionId = session.id().clone().into();
-            let left = host.install((seat, inputs), events, beside, |_| true)?;
+            let left = host.install((seat, queue), events, beside, |_| true)?;
             Ok(Reply::Begun(id, left))
         });
         begun.await?
@@ -350,10 +350,10 @@ async fn serve_all(
     host: Weak<Host>,
     session: Session,
     events: UnboundedReceiver<SessionEvent>,
-    inputs: Inputs,
+    queue: OpQueue,
 ) {
     let told = tokio::spawn(tell(host.clone(), events));
-    serve(host, session, inputs).await;
+    serve(host, session, queue).await;
     // A panic there has been logged.
     let _ = told.await;
 }

@@ -6,13 +6,15 @@ use futures::future::{BoxFuture, ready};
 use ropewalk_protocol::{BoardTask, BoardTaskStatus};
 use std::sync::Arc;
 
-/// Tasks that a team has left.
+/// Work that a team has left.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct LeftTasks {
+pub struct LeftWork {
     /// The team's name.
     pub team: String,
     /// Tasks that are pending or in progress.
     pub tasks: Vec<BoardTask>,
+    /// Plans that nobody has answered: the member, and its words.
+    pub plans: Vec<(String, String)>,
 }
 
 impl Host {
@@ -36,12 +38,13 @@ impl Host {
         }
     }
 
-    /// Has the members that live here leave, the lead too. What they have handed over is in the review then. Gives the tasks
-    /// that are left; None without a team.
-    pub async fn leave_team(&self) -> Option<LeftTasks> {
+    /// Has the members that live here leave, the lead too. What they have handed over is in the review then. Gives what
+    /// is left; None without a team.
+    pub async fn leave_team(&self) -> Option<LeftWork> {
         let lead = self.lead().ok().filter(|lead| lead.known().is_some())?;
+        let plans = lead.open_plans().await.unwrap_or_default();
         lead.leave().await;
-        let mut left = LeftTasks { team: lead.roster().await.ok()?.team, tasks: Vec::new() };
+        let mut left = LeftWork { team: lead.roster().await.ok()?.team, tasks: Vec::new(), plans };
         for page in 1.. {
             let Ok((tasks, more)) = lead.tasks(Some(page)).await else { break };
             left.tasks.extend(tasks.into_iter().filter(|task| {

@@ -29,12 +29,27 @@ impl Protocol {
         Protocol::ALL.iter().copied().find(|protocol| protocol.name() == name)
     }
 
-    /// Provider, base URL and key variable of the server that the protocol was made for.
-    pub(crate) fn home(self) -> (&'static str, &'static str, &'static str) {
+    /// The server that the protocol was made for.
+    pub(crate) fn home(self) -> HomeServer {
         match self {
-            Protocol::Anthropic => ("anthropic", "https://api.anthropic.com", "ANTHROPIC_API_KEY"),
-            Protocol::Chat => ("openai", "https://api.openai.com", "OPENAI_API_KEY"),
-            Protocol::Responses => ("openai", "https://api.openai.com", "OPENAI_API_KEY"),
+            Protocol::Anthropic => HomeServer {
+                provider: "anthropic",
+                base_url: "https://api.anthropic.com",
+                key_var: "ANTHROPIC_API_KEY",
+            },
+            Protocol::Chat | Protocol::Responses => HomeServer {
+                provider: "openai",
+                base_url: "https://api.openai.com",
+                key_var: "OPENAI_API_KEY",
+            },
         }
     }
+}
+
+/// A server that a protocol was made for.
+pub(crate) struct HomeServer {
+    pub(crate) provider: &'static str,
+    pub(crate) base_url: &'static str,
+    /// The environment variable that has its key.
+    pub(crate) key_var: &'static str,
 }

@@ -49,15 +49,15 @@ pub struct ServerConfig {
 impl ServerConfig {
     /// A model at the server that the protocol was made for, with the usual bounds and no key yet.
     pub fn new(protocol: Protocol, model: impl Into<String>) -> ServerConfig {
-        let (provider, base_url, key_var) = protocol.home();
+        let home = protocol.home();
         ServerConfig {
             protocol,
-            provider: provider.to_owned(),
+            provider: home.provider.to_owned(),
             model: model.into(),
-            base_url: base_url.to_owned(),
+            base_url: home.base_url.to_owned(),
             headers: Vec::new(),
             key: None,
-            key_var: Some(key_var.to_owned()),
+            key_var: Some(home.key_var.to_owned()),
             keys: Keys::default(),
             retry: Retry::default(),
             patience: Patience::default(),

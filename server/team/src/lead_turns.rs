@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 /// The turns of the lead's session.
 #[derive(Debug, Default)]
 pub(crate) struct LeadTurns {
-    pub(crate) runs: bool,
+    is_running: bool,
     /// Turns that it has begun by itself.
     pub(crate) own: BTreeSet<u64>,
     /// How many of these there were since the user asked for something.
@@ -24,17 +24,17 @@ pub(crate) struct LeadTurns {
 
 impl LeadTurns {
     pub(crate) const fn is_running(&self) -> bool {
-        self.runs
+        self.is_running
     }
 
     /// Notes that one begins or ends.
-    pub(crate) const fn note(&mut self, runs: bool) {
-        self.runs = runs;
+    pub(crate) const fn note(&mut self, is_running: bool) {
+        self.is_running = is_running;
         self.changes = self.changes.wrapping_add(1);
     }
 
     /// A number that is another once one has begun or ended; none while one runs.
     pub(crate) fn pause(&self) -> Option<u64> {
-        (!self.runs).then_some(self.changes)
+        (!self.is_running).then_some(self.changes)
     }
 }

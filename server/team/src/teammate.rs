@@ -176,7 +176,7 @@ impl Teammate {
     async fn end_of(&mut self, turn: u64) -> Result<(), Departure> {
         let mut is_stopped = false;
         loop {
-            let ended = self.turns.wait_for(|turns| turns.ended >= turn && !turns.runs);
+            let ended = self.turns.wait_for(|turns| turns.ended >= turn && !turns.is_running);
             tokio::select! {
                 ended = ended => return ended.map(drop).map_err(|_| Departure::Ended),
                 () = self.station.stopped(), if !is_stopped => {

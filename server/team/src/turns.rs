@@ -8,7 +8,7 @@ use tokio::sync::watch;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Turns {
     /// True while one runs.
-    pub(crate) runs: bool,
+    pub(crate) is_running: bool,
     /// The number of the last that has ended; 0 for none.
     pub(crate) ended: u64,
     /// How that ended.
@@ -18,7 +18,7 @@ pub(crate) struct Turns {
 impl Turns {
     /// True if one runs, or has ended after the one with this number.
     pub(crate) const fn goes_beyond(&self, settled: u64) -> bool {
-        self.runs || self.ended > settled
+        self.is_running || self.ended > settled
     }
 }
 
@@ -28,10 +28,10 @@ pub(crate) fn note(turns: &watch::Sender<Turns>, told: &SessionEvent) {
         return;
     }
     match &told.event {
-        Event::TurnStarted { .. } => turns.send_modify(|turns| turns.runs = true),
+        Event::TurnStarted { .. } => turns.send_modify(|turns| turns.is_running = true),
         Event::TurnEnded { turn, stop_reason, message } => turns.send_modify(|turns| {
             let outcome = TurnOutcome { stop_reason: *stop_reason, message: message.clone() };
-            (turns.runs, turns.ended, turns.end) = (false, *turn, Some(outcome));
+            (turns.is_running, turns.ended, turns.end) = (false, *turn, Some(outcome));
         }),
         _ => {}
     }

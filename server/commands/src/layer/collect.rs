@@ -12,7 +12,7 @@ use super::accounts;
 use super::beside::ComparisonQueue;
 use super::folder::{DEEPEST, Folder, Moment, Stamp, StampKind, is_absence, path_in};
 use super::ignores::Ignores;
-use super::judge::{ChangeDecision, Judge};
+use super::judge::{ChangeDecision, Judge, LeftAs};
 use super::notes::{NoteKind, list};
 use super::{BuildInputs, Layer, LayerChanges, LayerEntry, LayerError, RootLayer};
 use hidden::HiddenFate;
@@ -271,10 +271,13 @@ impl CollectWalk<'_, '_, '_> {
             return Ok(());
         }
         let is_ours = held.is_some_and(|held| !matches!(held, LayerEntry::Left { .. }));
-        let had_mode = held.and_then(LayerEntry::stamp).map(|stamp| stamp.mode);
-        let from = match held {
-            Some(LayerEntry::File { from, .. }) => *from,
-            _ => None,
+        let left_as = LeftAs {
+            from: match held {
+                Some(LayerEntry::File { from, .. }) => *from,
+                _ => None,
+            },
+            mode: held.and_then(LayerEntry::stamp).map(|stamp| stamp.mode),
+            is_moving: self.is_moving,
         };
         if !is_ours && !self.judge.has(path) && self.ignores.ignores(name, false) {
             return Ok(());
@@ -313,8 +316,7 @@ impl CollectWalk<'_, '_, '_> {
             (StampKind::Gone, Some(HiddenFate::Part)) => ChangeDecision::Goes,
             (StampKind::Gone, None) => self.gone(path, name, stamp, disk)?,
             (StampKind::File | StampKind::Link, _) => {
-                let moving = self.is_moving;
-                self.judge.stands(path, (up, name), stamp, disk, (from, had_mode, moving))?
+                self.judge.stands(path, (up, name), stamp, disk, left_as)?
             }
             _ => {
                 self.judge.told.add(NoteKind::Special, path);

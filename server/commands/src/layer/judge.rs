@@ -24,6 +24,15 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+/// The state in which we left a path of the layer, before the command ran.
+pub(super) struct LeftAs {
+    /// The stamp of the disk's file that it shows; None if it shows none.
+    pub(super) from: Option<Stamp>,
+    pub(super) mode: Option<u32>,
+    /// True if names came to or went from the disk's folder since the start.
+    pub(super) is_moving: bool,
+}
+
 /// Decision for one changed path of the layer.
 pub(super) enum ChangeDecision {
     /// It stays, and this is to be held of it.
@@ -270,19 +279,19 @@ impl<'scope, 'env> Judge<'scope, 'env> {
         (up, name): (&Arc<Folder>, &OsStr),
         stamp: Stamp,
         disk: Option<(Stamp, &Arc<Folder>)>,
-        (from, had_mode, is_moving): (Option<Stamp>, Option<u32>, bool),
+        left_as: LeftAs,
     ) -> io::Result<ChangeDecision> {
-        let found = disk.map(|(stamp, _)| stamp);
+        let (found, had_mode) = (disk.map(|(stamp, _)| stamp), left_as.mode);
         let left = ChangeDecision::Holds(LayerEntry::Left { stamp });
         let Some(place) = self.place(path) else { return Ok(left) };
         let material = self.material(path);
         if material.is_none() {
-            let moved = match (from, found) {
+            let moved = match (left_as.from, found) {
                 (Some(from), found) => found != Some(from),
                 (None, Some(found)) => self.is_since(&found),
                 // It was copied up from the disk, and is not there: gone meanwhile, unless the command gave it
                 // this name; then no name has gone from the disk's folder.
-                (None, None) => is_moving && up.was_copied_up(name),
+                (None, None) => left_as.is_moving && up.was_copied_up(name),
             };
             if moved {
                 self.told.add(NoteKind::Moved, path);

@@ -2,6 +2,7 @@
 
 use super::Lead;
 use crate::error::TeamError;
+use crate::lock;
 use crate::report::{member, message, task};
 use crate::station::Station;
 use crate::words::{LETTER, PAGE};
@@ -53,7 +54,12 @@ impl Lead {
         let is_left = |one: &TeamMember| {
             one.name != LEAD && matches!(one.state, TeamState::Working | TeamState::Idle)
         };
-        let wants = counts.pending > 0 && counts.in_progress == 0 && !members.iter().any(is_left);
+        // Where the process ends, whoever ends it says what is left.
+        let is_over = lock(&self.turns).is_over;
+        let wants = counts.pending > 0
+            && counts.in_progress == 0
+            && !is_over
+            && !members.iter().any(is_left);
         if wants && !told.knows_want && is_at_rest {
             let tasks = match counts.pending {
                 1 => "1 task of the team waits".to_owned(),
@@ -100,6 +106,16 @@ impl Lead {
     pub async fn inbox(&self) -> Result<Vec<TeamMessage>, TeamError> {
         let unread = self.opened()?.membership.inbox(100).await?;
         Ok(unread.into_iter().map(message).collect())
+    }
+
+    /// The plans that wait for an answer: who has submitted each, and its words.
+    ///
+    /// # Errors
+    /// When there is no team, or the board can't be reached.
+    pub async fn open_plans(&self) -> Result<Vec<(String, String)>, TeamError> {
+        let requests = self.opened()?.team().open_requests(LEAD).await?.into_iter();
+        let plans = requests.filter(|one| one.kind == RequestKind::Plan);
+        Ok(plans.map(|plan| (plan.from, plan.body)).collect())
     }
 
     /// The user's answer to a plan.

@@ -64,7 +64,7 @@ impl Lead {
 
     /// Tells the board whether a turn of the lead's runs, and what its session has used.
     async fn tell_state(&self, station: &Station, session: &Session) -> Result<(), TeamError> {
-        let runs = lock(&self.turns).runs;
+        let runs = lock(&self.turns).is_running();
         if lock(&self.turns).told != Some(runs) {
             let state = if runs { MemberState::Working } else { MemberState::Idle };
             station.membership.set_state(state).await?;
@@ -86,7 +86,7 @@ impl Lead {
         let may_wake = self.may_wake(station);
         let mut turns = lock(&self.turns);
         turns.knows_end &= outlook.all_have_ended();
-        if turns.runs || !may_wake {
+        if turns.is_running() || !may_wake {
             return;
         }
         let reasons = outlook.reasons(&turns);

@@ -27,10 +27,10 @@ pub fn read(text: &str) -> Option<(Value, Vec<&'static str>)> {
     if let Ok(value) = serde_json::from_str(bare) {
         return Some((value, overlooked));
     }
-    let (plain, raw, commas) = plain(bare);
-    let value = serde_json::from_str(&plain).ok()?;
-    overlooked.extend(raw.then_some("raw line ends or tabs in a string"));
-    overlooked.extend(commas.then_some("a comma behind the last item"));
+    let plain = PlainJson::of(bare);
+    let value = serde_json::from_str(&plain.text).ok()?;
+    overlooked.extend(plain.had_raw.then_some("raw line ends or tabs in a string"));
+    overlooked.extend(plain.had_commas.then_some("a comma behind the last item"));
     Some((value, overlooked))
 }
 
@@ -41,42 +41,50 @@ fn without_fence(text: &str) -> &str {
     if inside.starts_with(['{', '[']) { inside } else { text }
 }
 
-/// The text with control characters in strings escaped, and without commas that nothing follows; and whether there
-/// were any of each.
-fn plain(text: &str) -> (String, bool, bool) {
-    let (mut out, mut raw, mut commas) = (String::with_capacity(text.len()), false, false);
-    let (mut in_string, mut after_backslash) = (false, false);
-    // Where a comma stands in `out` that nothing but white space has followed yet.
-    let mut comma: Option<usize> = None;
-    // True if an item could end here, so that a comma behind it is one too many and no other fault.
-    let mut after_item = false;
-    for c in text.chars() {
-        if in_string {
-            let is_escaped = after_backslash;
-            after_backslash = !is_escaped && c == '\\';
-            in_string = is_escaped || c != '"';
-            // Behind a backslash it could mean two things, and stays as it is.
-            match escape(c).filter(|_| !is_escaped) {
-                Some(escaped) => {
-                    raw = true;
-                    out.push_str(&escaped);
+/// A text with control characters in strings escaped, and without commas that nothing follows.
+struct PlainJson {
+    text: String,
+    had_raw: bool,
+    had_commas: bool,
+}
+
+impl PlainJson {
+    fn of(text: &str) -> Self {
+        let mut plain =
+            Self { text: String::with_capacity(text.len()), had_raw: false, had_commas: false };
+        let (mut in_string, mut after_backslash) = (false, false);
+        // Where a comma stands in the plain text that nothing but white space has followed yet.
+        let mut comma: Option<usize> = None;
+        // True if an item could end here, so that a comma behind it is one too many and no other fault.
+        let mut after_item = false;
+        for c in text.chars() {
+            if in_string {
+                let is_escaped = after_backslash;
+                after_backslash = !is_escaped && c == '\\';
+                in_string = is_escaped || c != '"';
+                // Behind a backslash it could mean two things, and stays as it is.
+                match escape(c).filter(|_| !is_escaped) {
+                    Some(escaped) => {
+                        plain.had_raw = true;
+                        plain.text.push_str(&escaped);
+                    }
+                    None => plain.text.push(c),
                 }
-                None => out.push(c),
+                continue;
             }
-            continue;
+            if let (Some(at), '}' | ']') = (comma, c) {
+                plain.had_commas = true;
+                plain.text.remove(at);
+            }
+            if !c.is_ascii_whitespace() {
+                comma = (c == ',' && after_item).then_some(plain.text.len());
+                after_item = !matches!(c, ',' | '{' | '[' | ':');
+            }
+            in_string = c == '"';
+            plain.text.push(c);
         }
-        if let (Some(at), '}' | ']') = (comma, c) {
-            commas = true;
-            out.remove(at);
-        }
-        if !c.is_ascii_whitespace() {
-            comma = (c == ',' && after_item).then_some(out.len());
-            after_item = !matches!(c, ',' | '{' | '[' | ':');
-        }
-        in_string = c == '"';
-        out.push(c);
+        plain
     }
-    (out, raw, commas)
 }
 
 /// A control character as JSON writes it in a string.
