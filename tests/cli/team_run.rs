@@ -197,12 +197,18 @@ fn a_plan_that_nobody_has_answered_is_named() {
         says("She plans."),
         says("I think about it.").expect_text("1. Shout."),
     ];
-    let plan = calls("plan_approval", json!({ "plan": "\n1. Shout.\n2. Rest." }));
+    let plan = calls(
+        "plan_approval",
+        json!({ "plan": format!("\n1. Shout.{}\n2. Rest.", " And rest".repeat(20)) }),
+    );
     let model = ScriptedModel::start(lead.into_iter().chain(of_alice([plan]))).unwrap();
     let world = world(&model);
     let ran = run(&world, &["Let alice plan"]).ended(0);
-    let left = "1 plan of the team was not answered:\n  alice: 1. Shout.\nNext: `ropewalk run --continue \"do what is left\"`.";
-    assert!(ran.err.contains(left), "{ran:#?}");
+    let first: String = format!("1. Shout.{}", " And rest".repeat(20)).chars().take(100).collect();
+    let left = format!(
+        "1 plan of the team was not answered:\n  alice: {first}…\nNext: `ropewalk run --continue \"do what is left\"`."
+    );
+    assert!(ran.err.contains(&left), "{ran:#?}");
     model.finish().unwrap();
 }
 

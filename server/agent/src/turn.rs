@@ -20,7 +20,7 @@ use crate::prompt::news_text;
 use ends::CUT_OFF;
 use futures::FutureExt;
 use reply::{StepReply, cut_off};
-use ropewalk_model::{Block, ModelStop, Role};
+use ropewalk_model::{Block, ModelStop};
 use ropewalk_protocol::content::briefly;
 use ropewalk_protocol::{Content, Event, Prompt, StopReason};
 pub(crate) use state::{FailingCall, Turn};
@@ -145,13 +145,9 @@ impl Turn {
             || may_go_on && self.goes_on_at_stop(&said.reply).await
     }
 
-    /// News, mail, and the words of the user enter the history. False if the model goes on without them.
-    fn join_words(&mut self, mail: Vec<Content>) -> bool {
+    /// News, mail, and the words of the user enter the history.
+    fn join_words(&mut self, mail: Vec<Content>) {
         let words = self.parts.inbox.take_words();
-        if words.is_empty() && self.conversation.history.last_role() == Some(Role::Assistant) {
-            // The model paused: it goes on from its own words.
-            return false;
-        }
         let parts = self.parts.clone();
         parts.inbox.take_news(self.number, |more| {
             let mut news = parts.workspace.take_news(&parts.id);
@@ -169,7 +165,6 @@ impl Turn {
             self.conversation.hear(text.clone());
             parts.events.tell(Event::Steered { turn: self.number, text });
         }
-        true
     }
 
     /// Gives the words that end the turn if its budget or the session's is used up.

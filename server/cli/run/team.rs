@@ -56,9 +56,16 @@ fn list(what: &str, mut lines: Vec<String>, place: &str) -> String {
 
 /// A plan by its first line.
 fn plan((member, words): &(String, String)) -> String {
-    let first = words.trim().lines().next().unwrap_or_default();
-    format!("{}: {}", plain_line(member), plain_line(first))
+    let first = plain_line(words.trim().lines().next().unwrap_or_default());
+    let mut shown: String = first.chars().take(SHOWN).collect();
+    if shown.len() < first.len() {
+        shown.push('…');
+    }
+    format!("{}: {shown}", plain_line(member))
 }
+
+/// Most characters of a plan that are shown.
+const SHOWN: usize = 100;
 
 /// A task, with those that it waits for.
 fn line(task: &BoardTask) -> String {

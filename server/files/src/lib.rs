@@ -1,6 +1,6 @@
 //! Files by their names: identities, the folders that may be worked in, and reading and writing in them.
 //!
-//! Nothing here knows of open documents or of forks: what stands on the disk is what there is.
+//! Nothing here reads open documents or forks; [`paths::Links`] and some errors name what the rooms above add to the disk.
 //!
 //! Reading order: [`id`] (one identity for all spellings of a URI), [`paths`] (what is inside), [`repository`] (what nobody writes), [`disk`].
 

@@ -338,7 +338,7 @@ impl Roots {
     }
 
     /// True if a resolved path is one of the single files.
-    pub fn allows_single(&self, path: &Path) -> bool {
+    pub(crate) fn allows_single(&self, path: &Path) -> bool {
         self.single_files.iter().any(|file| file == path)
     }
 

@@ -10,36 +10,36 @@ use serde_saphyr::options::DuplicateKeyPolicy;
 
 /// Words of a head, as far as they are used.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
-pub struct FrontMatter {
+pub(crate) struct FrontMatter {
     /// The name that it gives.
     #[serde(default)]
-    pub name: Option<String>,
+    pub(crate) name: Option<String>,
     /// Words on when to use it.
     #[serde(default)]
-    pub description: Option<String>,
+    pub(crate) description: Option<String>,
 }
 
 /// Words of the head of a subagent type.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
-pub struct TypeHead {
+pub(crate) struct TypeHead {
     /// The name that it gives.
     #[serde(default)]
-    pub name: Option<String>,
+    pub(crate) name: Option<String>,
     /// Words on when to use it.
     #[serde(default)]
-    pub description: Option<String>,
+    pub(crate) description: Option<String>,
     /// The only tools that it has.
     #[serde(default)]
-    pub tools: Option<NameList>,
+    pub(crate) tools: Option<NameList>,
     /// The model that it works with.
     #[serde(default)]
-    pub model: Option<String>,
+    pub(crate) model: Option<String>,
 }
 
 /// Names as a list, or in one text with commas between them.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(untagged)]
-pub enum NameList {
+pub(crate) enum NameList {
     /// One text, with commas.
     Text(String),
     /// A list.
@@ -48,7 +48,7 @@ pub enum NameList {
 
 impl NameList {
     /// The names, on one line each.
-    pub fn names(&self) -> Vec<String> {
+    pub(crate) fn names(&self) -> Vec<String> {
         let all: Vec<&str> = match self {
             Self::Text(text) => text.split(',').collect(),
             Self::List(all) => all.iter().map(String::as_str).collect(),
@@ -58,7 +58,7 @@ impl NameList {
 }
 
 /// The longest head that is read, in bytes.
-pub const LONGEST_HEAD: usize = 64 << 10;
+pub(crate) const LONGEST_HEAD: usize = 64 << 10;
 
 /// Parts a text into its head and the body behind it. Without a head all is body. O(length).
 pub fn parted(text: &str) -> (Option<&str>, &str) {
@@ -85,7 +85,7 @@ pub fn parted(text: &str) -> (Option<&str>, &str) {
 ///
 /// # Errors
 /// Its fault, in words.
-pub fn read(head: &str) -> Result<FrontMatter, String> {
+pub(crate) fn read(head: &str) -> Result<FrontMatter, String> {
     let found: FrontMatter = parse(head, &["name", "description"])?;
     Ok(FrontMatter { name: clean(found.name), description: clean(found.description) })
 }
@@ -94,7 +94,7 @@ pub fn read(head: &str) -> Result<FrontMatter, String> {
 ///
 /// # Errors
 /// Its fault, in words.
-pub fn read_type(head: &str) -> Result<TypeHead, String> {
+pub(crate) fn read_type(head: &str) -> Result<TypeHead, String> {
     let found: TypeHead = parse(head, &["name", "description", "tools", "model"])?;
     let (name, description) = (clean(found.name), clean(found.description));
     Ok(TypeHead { name, description, tools: found.tools, model: clean(found.model) })

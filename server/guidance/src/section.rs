@@ -1,7 +1,7 @@
 //! The section of the system prompt that lists the skills, and lists of the same kind.
 
 /// The most bytes of the list.
-pub const MOST: usize = 8 << 10;
+pub(crate) const MOST: usize = 8 << 10;
 
 const INTRODUCTION: &str = "
 Skills: instructions for special tasks, kept in files of the user or the repository. Before you begin a task that one \

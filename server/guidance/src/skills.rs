@@ -16,7 +16,7 @@ use std::sync::Arc;
 pub const PLACES: [&str; 3] = [".ropewalk", ".agents", ".claude"];
 
 /// The file that makes a folder a skill.
-pub const FILE: &str = "SKILL.md";
+pub(crate) const FILE: &str = "SKILL.md";
 
 /// How deep below a folder of skills a skill may lie.
 const DEEPEST: usize = 4;
@@ -34,7 +34,7 @@ pub const LARGEST: u64 = 1 << 20;
 const LONGEST_NAME: usize = 64;
 
 /// The longest description, in characters.
-pub const LONGEST_DESCRIPTION: usize = 1_024;
+pub(crate) const LONGEST_DESCRIPTION: usize = 1_024;
 
 /// A skill.
 #[derive(Clone, Debug, PartialEq, Eq)]

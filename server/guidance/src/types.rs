@@ -89,7 +89,7 @@ const OF_SESSION: [&str; 4] = ["task", "todo_write", "compact", "check_backgroun
 
 impl AgentType {
     /// The types that are always there.
-    pub fn built_in() -> Vec<AgentType> {
+    pub(crate) fn built_in() -> Vec<AgentType> {
         let of = |own: BuiltInType| AgentType {
             name: own.name.to_owned(),
             purpose: own.purpose.to_owned(),
@@ -121,12 +121,12 @@ impl AgentType {
 }
 
 /// True if a subagent may have this tool.
-pub fn may_have(tool: &str) -> bool {
+pub(crate) fn may_have(tool: &str) -> bool {
     !OF_SESSION.contains(&tool)
 }
 
 /// True if a type that changes nothing may have this tool.
-pub fn reads(tool: &str) -> bool {
+pub(crate) fn reads(tool: &str) -> bool {
     READING.contains(&tool)
 }
 

@@ -59,8 +59,8 @@ impl StepHook for Mailbox {
     fn mail_kept(&self) -> BoxFuture<'_, ()> {
         let Some(station) = self.0.known() else { return Box::pin(async {}) };
         // Beside the request, which waits for no commit. What can't be marked now is marked before the next request.
+        let given = station.given();
         tokio::spawn(async move {
-            let given = station.given();
             let _ = tokio::time::timeout(PATIENCE, mark(&station, &given)).await;
         });
         Box::pin(async {})

@@ -54,6 +54,8 @@ pub struct Habits {
     pub primes_version_zero: bool,
     /// True if `workspace/semanticTokens/refresh` makes it send the changes it holds back.
     pub barrier: bool,
+    /// True if it tells what was typed only in a pause, and can't be asked for it.
+    pub holds_changes_back: bool,
     /// True if it draws code lenses.
     pub lenses: bool,
     /// True if a message with buttons waits for a click. Where it reads keys, typing would answer
@@ -97,6 +99,7 @@ const KNOWN: &[Habits] = &[
         line_ends: LineEnds::Newline,
         checks_versions: true,
         answers_truly: true,
+        holds_changes_back: true,
         lenses: false,
         ..Habits::UNKNOWN
     },
@@ -122,6 +125,7 @@ impl Habits {
         answers_truly: false,
         primes_version_zero: false,
         barrier: false,
+        holds_changes_back: false,
         lenses: true,
         safe_dialogs: false,
         messages_take_keys: false,
@@ -166,6 +170,7 @@ impl Habits {
             answers_truly: true,
             primes_version_zero: false,
             barrier: false,
+            holds_changes_back: false,
             ..self
         }
     }

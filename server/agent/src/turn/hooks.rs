@@ -6,7 +6,7 @@ use crate::calls::bounded::sent;
 use crate::hooks::{RoomBehind, TurnOutcome};
 use crate::interrupt::Interrupted;
 use futures::FutureExt;
-use ropewalk_model::{Block, ModelReply};
+use ropewalk_model::{Block, ModelReply, Role};
 use ropewalk_protocol::StopReason;
 use ropewalk_tools::ToolOutput;
 use std::panic::AssertUnwindSafe;
@@ -14,6 +14,12 @@ use std::panic::AssertUnwindSafe;
 impl Turn {
     /// Mail of the hooks, news, and what the user has said meanwhile stand behind the results of the last step.
     pub(super) async fn join_all(&mut self) {
+        if self.conversation.history.last_role() == Some(Role::Assistant)
+            && !self.parts.inbox.has_words()
+        {
+            // The model paused: it goes on from its own words, and what hooks have for it waits.
+            return;
+        }
         let mut mail = Vec::new();
         let mut givers = Vec::new();
         for hook in self.hooks.clone().iter() {
@@ -24,9 +30,7 @@ impl Turn {
                 givers.push(hook.clone());
             }
         }
-        if !self.join_words(mail) {
-            return;
-        }
+        self.join_words(mail);
         for hook in givers {
             let _ = self.interrupt.or(hook.mail_kept()).await;
         }

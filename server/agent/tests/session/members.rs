@@ -3,7 +3,7 @@
 use crate::bench::*;
 use futures::future::BoxFuture;
 use ropewalk_agent::StepHook;
-use ropewalk_model::Protocol;
+use ropewalk_model::{ModelStop, Protocol};
 use ropewalk_protocol::{Content, Event, Op, Prompt, StopReason, Verdict};
 use ropewalk_tools::{Call, Context, Effect, Subject, Tool, ToolOutput, ToolSpec};
 use serde_json::{Value, json};
@@ -145,6 +145,32 @@ async fn mail_stands_behind_the_results_and_before_steers_and_is_journalled_firs
     // The first request's words stay as they were.
     let (first, second) = (&requests[0]["messages"], &requests[1]["messages"]);
     assert_eq!(first[0], second[0]);
+}
+
+/// A post box that gives each message once.
+struct OneTimePost(Mutex<Vec<&'static str>>);
+
+impl StepHook for OneTimePost {
+    fn mail(&self) -> BoxFuture<'_, Vec<Content>> {
+        let all = std::mem::take(&mut *self.0.lock().unwrap());
+        Box::pin(async move { all.into_iter().map(Content::text).collect() })
+    }
+}
+
+#[tokio::test]
+async fn mail_is_not_asked_for_while_the_model_goes_on_from_its_own_words() {
+    let post = Arc::new(OneTimePost(Mutex::default()));
+    let half = says("First half").stop(ModelStop::PauseTurn).gate(ReplyPlace::Answer, "half");
+    let mut bench = start_hooked([half, says("and the rest."), says("Read.")], vec![post.clone()]);
+    bench.session.prompt(Prompt::new("go"));
+    bench.model.wait_until_reached("half").await;
+    post.0.lock().unwrap().push("from bob: the parser is done");
+    bench.model.open_gate("half");
+    assert_eq!(bench.end().await.1, StopReason::EndTurn);
+    bench.run("and now?").await;
+    let requests = bench.model.requests();
+    assert!(!requests[1].to_string().contains("from bob"));
+    assert!(requests[2].to_string().contains("from bob"), "it is not lost");
 }
 
 #[tokio::test]

@@ -57,9 +57,10 @@ impl Outlook {
         let counts = team.counts().await?;
         // A bundle that is not taken in yet may come back.
         let has_bundles = !team.waiting_bundles(1).await?.is_empty();
+        // The model has these, and they are being marked: some before the messages are read, some while they are.
+        let mut given = station.given();
         let mut unread = station.membership.inbox(100).await?;
-        // The model has these, and they are being marked.
-        let given = station.given();
+        given.extend(station.given());
         unread.retain(|one| !given.contains(&one.number));
         Ok(Self { others, has_mail, counts, has_bundles, unread })
     }

@@ -6,7 +6,7 @@ use crate::lock;
 use crate::report::{member, message, task};
 use crate::station::Station;
 use crate::words::{LETTER, PAGE};
-use ropewalk_board::{LEAD, Member, RequestKind};
+use ropewalk_board::{LEAD, Member, RequestKind, RequestState};
 use ropewalk_protocol::{BoardTask, Event, Level, TeamMember, TeamMessage, TeamRoster, TeamState};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -108,14 +108,18 @@ impl Lead {
         Ok(unread.into_iter().map(message).collect())
     }
 
-    /// The plans that wait for an answer: who has submitted each, and its words.
+    /// The last plan of each living member that waits for an answer: who has submitted it, and its words.
     ///
     /// # Errors
     /// When there is no team, or the board can't be reached.
     pub async fn open_plans(&self) -> Result<Vec<(String, String)>, TeamError> {
-        let requests = self.opened()?.team().open_requests(LEAD).await?.into_iter();
-        let plans = requests.filter(|one| one.kind == RequestKind::Plan);
-        Ok(plans.map(|plan| (plan.from, plan.body)).collect())
+        let station = self.opened()?;
+        let mut plans = Vec::new();
+        for member in station.team().members().await?.into_iter().filter(|one| one.is_alive) {
+            let last = station.team().last_plan(&member.name).await?;
+            plans.extend(last.filter(|plan| plan.state == RequestState::Open));
+        }
+        Ok(plans.into_iter().map(|plan| (plan.from, plan.body)).collect())
     }
 
     /// The user's answer to a plan.

@@ -19,7 +19,10 @@ const TRIES: usize = 8;
 const PAUSE: Duration = Duration::from_millis(50);
 
 /// How long a pause is waited for.
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// How long an editor that tells each key at once may take to tell one.
+const ON_ITS_WAY: Duration = Duration::from_millis(500);
 
 /// How long an edit may be told in part before the client is asked to tell the rest.
 const HALFWAY: Duration = Duration::from_millis(500);
@@ -110,7 +113,7 @@ pub(crate) async fn send(
     let slot = workspace.slot(id);
     let _guard = slot.lock().await;
     let mut primed = 0;
-    let mut retries = Retries::new();
+    let mut retries = Retries::default();
     let mut stale = 0;
     loop {
         editor.barrier().await;
@@ -158,16 +161,14 @@ pub(crate) async fn send(
 }
 
 /// The tries of an edit that the editor skips.
+#[derive(Default)]
 struct Retries {
     count: usize,
-    until: Instant,
+    /// End of the wait for a pause, once that has begun.
+    until: Option<Instant>,
 }
 
 impl Retries {
-    fn new() -> Self {
-        Self { count: 0, until: Instant::now() + PATIENCE }
-    }
-
     /// True if an edit that was skipped at `version` is to be sent again: at once at first, then as soon as the user pauses.
     /// An editor that skips it in a text that has not moved since would skip it again.
     async fn next(&mut self, workspace: &Workspace, id: &DocId, version: i32) -> bool {
@@ -175,13 +176,19 @@ impl Retries {
         if self.count < TRIES {
             return true;
         }
+        let begin = Instant::now();
+        let until = *self.until.get_or_insert(begin + PATIENCE);
+        // Keys that it holds back come in a pause, and show only then that the text has moved.
+        let holds_back = workspace.habits().holds_changes_back;
+        let first_key = if holds_back { until } else { until.min(begin + ON_ITS_WAY) };
         let now = || workspace.with_document(id, |document| document.version);
         let mut last = Some(version);
         loop {
             tokio::time::sleep(PAUSE).await;
-            let is_calm = now() == last;
-            if is_calm || Instant::now() >= self.until {
-                return is_calm && last != Some(version);
+            let (is_calm, has_moved) = (now() == last, last != Some(version));
+            let end = if has_moved { until } else { first_key };
+            if is_calm && has_moved || Instant::now() >= end {
+                return is_calm && has_moved;
             }
             last = now();
         }
