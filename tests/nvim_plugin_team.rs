@@ -168,6 +168,11 @@ fn a_teammates_conversation_is_whole_after_the_server_was_away() {
     bench.run("Ropewalk restart");
     bench.run("Ropewalk continue");
     bench.agent.model.wait_until_reached_blocking("again");
+    bench.wait_for_state(
+        "vim.iter(require('ropewalk.hub').state.team):any(function(one) \
+         return one.name == 'alice' and one.session ~= nil end)",
+        &json!(true),
+    );
     bench.run("Ropewalk team alice");
     bench.wait_for_transcript("I look for a task.");
     bench.nvim.picture("nvim-teammate-light");

@@ -104,12 +104,13 @@ impl Bench {
     /// The lines of the transcript's buffer.
     pub fn transcript(&self) -> Vec<String> {
         self.nvim.lua(
-            "return vim.api.nvim_buf_get_lines(vim.fn.bufnr('^ropewalk://chat$'), 0, -1, true)",
+            "local buffer = vim.fn.bufnr('^ropewalk://chat$')
+             return buffer < 0 and {} or vim.api.nvim_buf_get_lines(buffer, 0, -1, true)",
             json!([]),
         )
     }
 
-    /// Waits until the transcript has these words.
+    /// Waits until the transcript is there and has these words.
     pub fn wait_for_transcript(&self, words: &str) {
         self.nvim.wait_for(words, |_| self.transcript().join("\n").contains(words).then_some(()));
     }
@@ -117,7 +118,8 @@ impl Bench {
     /// The lines of the chat's input.
     pub fn input(&self) -> Vec<String> {
         self.nvim.lua(
-            "return vim.api.nvim_buf_get_lines(vim.fn.bufnr('^ropewalk://input$'), 0, -1, true)",
+            "local buffer = vim.fn.bufnr('^ropewalk://input$')
+             return buffer < 0 and {} or vim.api.nvim_buf_get_lines(buffer, 0, -1, true)",
             json!([]),
         )
     }
