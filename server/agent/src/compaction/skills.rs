@@ -5,8 +5,7 @@ use crate::calls::bounded::sent;
 use crate::conversation::Conversation;
 use crate::offers::look as look_at_offers;
 use crate::session::parts::SessionParts;
-use ropewalk_guidance::loading::LoadedSkill;
-use ropewalk_guidance::loading::Loading;
+use ropewalk_guidance::loading::{LoadedSkill, Loading};
 use ropewalk_workspace::View;
 use std::sync::Arc;
 

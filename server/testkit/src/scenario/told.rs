@@ -185,8 +185,8 @@ fn sessions(log: &str, is_killed: bool) -> Vec<Value> {
             "hunks" => *hunks = vec![event],
             // How long it takes is the machine's affair.
             "waiting" => {}
-            // A compaction between turns may have ended just before the prompt, or just after it.
-            "queued" if !runs(turns) => {}
+            // A prompt right behind the words that a compaction has ended may come while that still holds the line.
+            "queued" if turns.last().map(kind) == Some("compacted") => {}
             // Notices and words that are left when the server ends.
             "notice" if event.get("message") == Some(&json!("Nothing is running.")) => {}
             "text_delta" | "thinking_delta" => {
@@ -268,13 +268,6 @@ fn in_order(mut events: Vec<Value>, is_killed: bool) -> Vec<Value> {
         run.sort_by_key(|event| (event.get("call").map(Value::to_string), place(event)));
     }
     events
-}
-
-/// True if the last turn that has begun has not ended.
-fn runs(turns: &[Value]) -> bool {
-    let edges = ["turn_started", "turn_ended"];
-    let last = turns.iter().rev().map(kind).find(|kind| edges.contains(kind));
-    last == Some("turn_started")
 }
 
 fn turn(event: &Value) -> Option<u64> {
