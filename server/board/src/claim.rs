@@ -199,7 +199,7 @@ impl Membership {
             let freed = edge::meet(work, team, claim.task).await?;
             wake_freed(work, team, &freed).await?;
             wake_lead(work, team).await?;
-            Ok(freed)
+            Ok(freed.iter().map(|task| task.number).collect())
         })
     }
 
@@ -245,14 +245,15 @@ impl Membership {
     }
 }
 
-/// Returns all tasks of a team whose lease is over. Rows that another is at are left to it.
+/// Returns all tasks of a team whose lease is over. Rows that another is at are left to it. The order is that of the index
+/// on leases: by number, PostgreSQL would read all tasks in progress for each claim.
 async fn return_expired(
     work: &mut BoardTransaction,
     team: i64,
 ) -> std::result::Result<(), TransactionFault> {
     let now = work.now;
     let sql = work.engine().skipping(
-        "select number, owner from tasks where team = $1 and status = 'in_progress' and lease <= $2 order by number {skip locked}",
+        "select number, owner from tasks where team = $1 and status = 'in_progress' and lease <= $2 order by lease {skip locked}",
     );
     let rows = sqlx::query(sql).bind(team).bind(now).fetch_all(work.sql()).await?;
     for row in rows {
@@ -277,16 +278,16 @@ pub(crate) async fn put_back(
         "update tasks set status = 'pending', owner = null, lease = 0, failures = failures + $3 where team = $1 and number = $2 returning failures")
         .bind(team).bind(number).bind(i64::from(failure.is_some())).fetch_one(work.sql()).await?;
     let failures: i64 = row.try_get("failures")?;
-    edge::recount(work, team, number).await?;
+    let freed = edge::recount(work, team, number).await?;
     let Some(words) = failure else {
         log(work, team, Some(number), member, "returned", "").await?;
-        wake_freed(work, team, &[number]).await?;
+        wake_freed(work, team, freed.as_slice()).await?;
         return Ok(TaskStatus::Pending);
     };
     append_note(work, team, number, &format!("{member}: {words}")).await?;
     log(work, team, Some(number), member, "failed", words).await?;
     if failures < i64::from(work.options().attempts) {
-        wake_freed(work, team, &[number]).await?;
+        wake_freed(work, team, freed.as_slice()).await?;
         return Ok(TaskStatus::Pending);
     }
     sqlx::query("update tasks set status = 'failed' where team = $1 and number = $2")

@@ -3,6 +3,7 @@
 use crate::board::{BoardTransaction, TransactionFault, each};
 use crate::error::BoardError;
 use sqlx::Row;
+use sqlx::any::AnyRow;
 use std::collections::{BTreeMap, VecDeque};
 
 type EdgeOutcome<T> = std::result::Result<T, TransactionFault>;
@@ -61,7 +62,8 @@ pub(crate) async fn add(
     let met = i64::from(is(&other, "completed") || is(&other, "cancelled"));
     sqlx::query("insert into edges (team, task, waits_for, met) values ($1, $2, $3, $4) on conflict do nothing")
         .bind(team).bind(task).bind(other).bind(met).execute(work.sql()).await?;
-    recount(work, team, task).await
+    recount(work, team, task).await?;
+    Ok(())
 }
 
 /// Path of the circle that an edge from `task` to `other` would close.
@@ -116,15 +118,30 @@ fn path(edges: &BTreeMap<i64, Vec<i64>>, from: i64, to: i64) -> Option<Vec<i64>>
     None
 }
 
-/// Marks the edges to a task that is over as met. Returns the tasks that wait for nothing any more.
+/// Pending task that waits for nothing any more.
+pub(crate) struct FreedTask {
+    pub(crate) number: i64,
+    /// Role that must do it; empty for any.
+    pub(crate) role: String,
+}
+
+/// Reads whether a task is free now, from a row of its number, blockers, status and role.
+fn freed(row: &AnyRow) -> std::result::Result<Option<FreedTask>, sqlx::Error> {
+    let is_free =
+        row.try_get::<i64, _>("blockers")? == 0 && row.try_get::<String, _>("status")? == "pending";
+    let (number, role) = (row.try_get("number")?, row.try_get("role")?);
+    Ok(is_free.then_some(FreedTask { number, role }))
+}
+
+/// Marks the edges to a task that is over as met. Returns the tasks that can be claimed for it, by number.
 pub(crate) async fn meet(
     work: &mut BoardTransaction,
     team: i64,
     number: i64,
-) -> EdgeOutcome<Vec<i64>> {
+) -> EdgeOutcome<Vec<FreedTask>> {
     let rows = sqlx::query(
         "update tasks set blockers = blockers - 1 where team = $1 and number in \
-         (select task from edges where team = $1 and waits_for = $2 and met = 0) returning number, blockers")
+         (select task from edges where team = $1 and waits_for = $2 and met = 0) returning number, blockers, status, role")
         .bind(team).bind(number).fetch_all(work.sql()).await?;
     if rows.is_empty() {
         return Ok(Vec::new());
@@ -134,14 +151,9 @@ pub(crate) async fn meet(
         .bind(number)
         .execute(work.sql())
         .await?;
-    let mut freed = Vec::new();
-    for row in rows {
-        if row.try_get::<i64, _>("blockers")? == 0 {
-            freed.push(row.try_get("number")?);
-        }
-    }
-    freed.sort_unstable();
-    Ok(freed)
+    let mut tasks: Vec<FreedTask> = each(&rows, freed)?.into_iter().flatten().collect();
+    tasks.sort_unstable_by_key(|task| task.number);
+    Ok(tasks)
 }
 
 /// Blocks what waits for a task that is open again. Tasks that are under way or over are left alone.
@@ -165,12 +177,13 @@ pub(crate) async fn block_again(
     Ok(())
 }
 
-/// Counts anew what a task waits for, by the status of the others: one may have been opened again meanwhile.
+/// Counts anew what a task waits for, by the status of the others: one may have been opened again meanwhile. Returns the
+/// task if it can be claimed now.
 pub(crate) async fn recount(
     work: &mut BoardTransaction,
     team: i64,
     number: i64,
-) -> EdgeOutcome<()> {
+) -> EdgeOutcome<Option<FreedTask>> {
     sqlx::query(
         "update edges set met = 0 where team = $1 and task = $2 and waits_for in \
          (select number from tasks where team = $1 and status not in ('completed', 'cancelled'))",
@@ -179,11 +192,11 @@ pub(crate) async fn recount(
     .bind(number)
     .execute(work.sql())
     .await?;
-    sqlx::query(
+    let row = sqlx::query(
         "update tasks set blockers = (select cast(count(*) as bigint) from edges where team = $1 and task = $2 and met = 0) \
-         where team = $1 and number = $2")
-        .bind(team).bind(number).execute(work.sql()).await?;
-    Ok(())
+         where team = $1 and number = $2 returning number, blockers, status, role")
+        .bind(team).bind(number).fetch_one(work.sql()).await?;
+    Ok(freed(&row)?)
 }
 
 /// Tasks that a task still waits for.

@@ -1,7 +1,7 @@
 //! Tasks: made, listed, looked at, noted upon, cancelled and started anew. Work on them is in `claim`.
 
 use crate::board::{BoardTransaction, TransactionFault, each, transaction};
-use crate::edge;
+use crate::edge::{self, FreedTask};
 use crate::error::{BoardError, Result};
 use crate::team::{Team, clean, log};
 use crate::watch::channel;
@@ -219,9 +219,9 @@ impl Team {
             sqlx::query("update tasks set status = 'pending', failures = 0, owner = null, holder = null where team = $1 and number = $2")
                 .bind(self.id).bind(number).execute(work.sql()).await?;
             edge::block_again(work, self.id, number).await?;
-            edge::recount(work, self.id, number).await?;
+            let freed = edge::recount(work, self.id, number).await?;
             log(work, self.id, Some(number), by, "restarted", "").await?;
-            wake_freed(work, self.id, &[number]).await?;
+            wake_freed(work, self.id, freed.as_slice()).await?;
             Ok(())
         })
     }
@@ -294,21 +294,15 @@ pub(crate) async fn of_row(
     })
 }
 
-/// Wakes a member for each of these tasks that can be claimed now.
+/// Wakes an idle member for each of these tasks.
 pub(crate) async fn wake_freed(
     work: &mut BoardTransaction,
     team: i64,
-    numbers: &[i64],
+    tasks: &[FreedTask],
 ) -> std::result::Result<(), TransactionFault> {
-    let mut idle = if numbers.is_empty() { Vec::new() } else { idle(work, team).await? };
-    for number in numbers {
-        if idle.is_empty() {
-            return Ok(());
-        }
-        let task = read(work, team, *number).await?;
-        if task.status == TaskStatus::Pending && task.blocked_by.is_empty() {
-            wake_one(work, team, &mut idle, &task.role);
-        }
+    let mut idle = if tasks.is_empty() { Vec::new() } else { idle(work, team).await? };
+    for task in tasks {
+        wake_one(work, team, &mut idle, &task.role);
     }
     Ok(())
 }

@@ -64,7 +64,7 @@ pub(crate) fn postgres(report: &mut Report, moved: Result<(), String>) {
         tasks: 10_000,
         work: Duration::from_millis(250),
         kills: KILLS,
-        stagger: Duration::from_millis(50),
+        stagger: Duration::from_millis(100),
         hosts,
     };
     run(report, "postgres", &swarm, 50.0);

@@ -55,7 +55,7 @@ fn options() -> BoardOptions {
     BoardOptions { lease: Duration::from_secs(2), attempts: 1000, ..BoardOptions::default() }
 }
 
-/// Runs as a worker if this process was started as one.
+/// Runs as a worker if this process was started as one, until it is killed.
 pub fn work_if_told() -> bool {
     let arguments: Vec<String> = std::env::args().collect();
     let Some(at) = arguments.iter().position(|argument| argument == WORKER) else { return false };
@@ -90,10 +90,6 @@ async fn worker(place: &str, name: &str, work: Duration) {
                 say("complete", start);
             }
             continue;
-        }
-        let counts = answered(|| team.counts()).await.unwrap();
-        if counts.pending + counts.in_progress == 0 {
-            return;
         }
         answered(|| member.set_state(MemberState::Idle)).await.unwrap();
         let _ = tokio::time::timeout(Duration::from_secs(1), watch.changed()).await;
@@ -158,7 +154,8 @@ impl Swarm {
         let begin = Instant::now();
         let mut crowd = Crowd { swarm: self, lines: sender, children: Vec::new(), killed: 0 };
         let (mut halfway, mut outcome) = (Some(halfway), Outcome::default());
-        while crowd.grow() {
+        while runtime.block_on(is_left(&team)) {
+            crowd.grow();
             crowd.kill_one();
             outcome.read(lines.try_iter());
             if outcome.completions.len() * 2 > usize::try_from(self.tasks).unwrap()
@@ -236,15 +233,14 @@ struct Crowd<'a> {
 }
 
 impl Crowd<'_> {
-    /// Starts the processes that are due within the time between two kills, and lets that pass. False once all have ended.
-    fn grow(&mut self) -> bool {
+    /// Starts the processes that are due within the time between two kills, and lets that pass.
+    fn grow(&mut self) {
         let end = Instant::now() + self.swarm.kills;
         while self.children.len() < self.swarm.processes && Instant::now() < end {
             self.children.push(self.swarm.start(self.children.len(), &self.lines));
             std::thread::sleep(self.swarm.stagger);
         }
         std::thread::sleep(end.saturating_duration_since(Instant::now()));
-        self.children.iter_mut().any(|child| child.try_wait().unwrap().is_none())
     }
 
     fn kill_one(&mut self) {
@@ -289,6 +285,12 @@ impl Outcome {
         let at = times.len().saturating_sub(1) * percent / 100;
         times.get(at).map_or(f64::NAN, |micros| *micros as f64 / 1000.0)
     }
+}
+
+/// True while a task waits or is worked on.
+async fn is_left(team: &Team) -> bool {
+    let counts = answered(|| team.counts()).await.unwrap();
+    counts.pending + counts.in_progress > 0
 }
 
 /// Reads the board's log: each task completed once, and claimed only after all that it waits for was.

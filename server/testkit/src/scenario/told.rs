@@ -39,6 +39,9 @@ const CALLS: &[&str] = &["tool_call", "approval_requested", "tool_result"];
 /// The last bytes of a folder's name, by which the folders of a run differ.
 const CUT: usize = 5;
 
+/// Characters that are compared of a text behind a layer's folder where it was cut off.
+const SHOWN: usize = 40;
+
 /// In the place of a subagent's id, for what is of the session itself.
 const NO_THREAD: &str = "\"\"";
 
@@ -149,7 +152,15 @@ fn named(text: &str, names: &[(String, &str)]) -> String {
     let mut out = parts.next().unwrap_or_default().to_owned();
     for part in parts {
         out.push_str("ropewalk/layers/LAYER");
-        out.push_str(part.trim_start_matches(|c: char| c.is_ascii_digit() || c == '-'));
+        let part = part.trim_start_matches(|c: char| c.is_ascii_digit() || c == '-');
+        match part.split_once('…') {
+            // Where a text was cut off depends on the number's length.
+            Some((shown, rest)) if !shown.contains('"') => {
+                out.extend(shown.chars().take(SHOWN).chain(['…']));
+                out.push_str(rest);
+            }
+            _ => out.push_str(part),
+        }
     }
     out
 }
