@@ -1,12 +1,12 @@
 //! A board that is open in this process: its connections, its transactions, and when it is tried again.
 
+use crate::connection::{KeptConnection, OpenConnection, no_answer};
 use crate::engine::{self, BoardPlace, Engine};
 use crate::error::{BoardError, DatabaseFailure, Result, failure};
 use crate::schema;
 use crate::wake::Wakes;
-use sqlx::any::{AnyConnectOptions, AnyPoolOptions, AnyRow};
-use sqlx::pool::PoolConnection;
-use sqlx::{Any, AnyPool, AssertSqlSafe, Row};
+use sqlx::any::AnyRow;
+use sqlx::{AnyConnection, Row};
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -41,10 +41,9 @@ pub struct Board {
 
 pub(crate) struct BoardParts {
     pub(crate) place: BoardPlace,
-    pub(crate) engine: Engine,
     pub(crate) options: BoardOptions,
     pub(crate) wakes: Wakes,
-    pool: AnyPool,
+    connection: KeptConnection,
     outage: Mutex<Option<Outage>>,
 }
 
@@ -58,7 +57,9 @@ struct Outage {
 impl std::fmt::Debug for Board {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         // The place may hold a password.
-        f.debug_struct("Board").field("engine", &self.parts.engine).finish_non_exhaustive()
+        f.debug_struct("Board")
+            .field("engine", &self.parts.connection.engine())
+            .finish_non_exhaustive()
     }
 }
 
@@ -72,29 +73,18 @@ impl Board {
         sqlx::any::install_default_drivers();
         let engine = Engine::of(&place);
         let connect = engine::connect_options(&place)?;
-        let pool = AnyPoolOptions::new()
-            .max_connections(1)
-            .idle_timeout(None)
-            .max_lifetime(None)
-            .acquire_timeout(options.patience.min(Duration::from_secs(10)))
-            .after_connect(move |connection, _| {
-                Box::pin(async move {
-                    sqlx::raw_sql(engine.settings()).execute(connection).await?;
-                    Ok(())
-                })
-            })
-            .connect_lazy_with(connect.clone());
+        let connection = KeptConnection::new(connect, engine, options.patience);
         let wakes = Wakes::new(&place);
-        let parts = BoardParts { place, engine, options, wakes, pool, outage: Mutex::new(None) };
+        let parts = BoardParts { place, options, wakes, connection, outage: Mutex::new(None) };
         let board = Self { parts: Arc::new(parts) };
-        board.migrate(&connect).await?;
+        board.migrate().await?;
         Ok(board)
     }
 
-    /// Closes the connections after what runs on them.
+    /// Closes the connections after what runs on them. A later call opens one again.
     pub async fn close(&self) {
         self.parts.wakes.close();
-        self.parts.pool.close().await;
+        self.parts.connection.close().await;
     }
 
     /// The database's name and version, for logs.
@@ -103,7 +93,7 @@ impl Board {
     ///
     /// No answer.
     pub async fn database(&self) -> Result<String> {
-        let (name, sql) = match self.parts.engine {
+        let (name, sql) = match self.parts.connection.engine() {
             Engine::Sqlite => ("SQLite", "select sqlite_version() as version"),
             Engine::Postgres => {
                 ("PostgreSQL", "select current_setting('server_version') as version")
@@ -115,14 +105,14 @@ impl Board {
         })
     }
 
-    async fn migrate(&self, connect: &AnyConnectOptions) -> Result<()> {
+    async fn migrate(&self) -> Result<()> {
         let mut tries = Tries::default();
         loop {
-            let run = schema::bring_up(connect, self.parts.engine);
+            let run = schema::bring_up(&self.parts.connection);
             let error = match tokio::time::timeout(self.parts.options.patience, run).await {
                 Ok(Ok(())) => return Ok(()),
                 Ok(Err(error)) => schema::refusal(error)?,
-                Err(_) => sqlx::Error::PoolTimedOut,
+                Err(_) => no_answer(),
             };
             if !schema::is_race(&error) || !tries.again().await {
                 return Err(self.told(TransactionFault::Sql(error)));
@@ -130,16 +120,11 @@ impl Board {
         }
     }
 
-    /// Starts a transaction. Whoever drops it without an end closes its connection, and so takes it back.
+    /// Starts a transaction. Whoever drops it without an end takes it back.
     pub(crate) async fn begin(&self) -> std::result::Result<BoardTransaction, TransactionFault> {
         self.is_due()?;
-        let connection = Some(self.parts.pool.acquire().await?);
-        let board = self.clone();
-        let mut work = BoardTransaction { connection, now: 0, board, woken: BTreeSet::new() };
-        let begin = self.parts.engine.begin_with_clock();
-        let rows = sqlx::raw_sql(begin).fetch_all(work.sql()).await?;
-        work.now = rows.last().ok_or(sqlx::Error::RowNotFound)?.try_get("now")?;
-        Ok(work)
+        let (open, now) = self.parts.connection.begin().await?;
+        Ok(BoardTransaction { open, now, board: self.clone(), woken: BTreeSet::new() })
     }
 
     /// Refuses while the last failure to reach the board is too young.
@@ -190,14 +175,16 @@ impl Board {
 
 fn reason(error: &sqlx::Error) -> String {
     match error {
-        sqlx::Error::PoolTimedOut => "no answer in time".to_owned(),
+        sqlx::Error::Io(error) if error.kind() == std::io::ErrorKind::TimedOut => {
+            "no answer in time".to_owned()
+        }
         other => other.to_string(),
     }
 }
 
 /// A transaction. Its statements run on `sql()`; members it wakes are told when it is committed.
 pub(crate) struct BoardTransaction {
-    connection: Option<PoolConnection<Any>>,
+    open: OpenConnection,
     /// The database's clock as the transaction began, in milliseconds.
     pub(crate) now: i64,
     board: Board,
@@ -235,7 +222,7 @@ impl From<BoardError> for TransactionFault {
 
 impl BoardTransaction {
     pub(crate) fn engine(&self) -> Engine {
-        self.board.parts.engine
+        self.board.parts.connection.engine()
     }
 
     pub(crate) fn options(&self) -> &BoardOptions {
@@ -253,12 +240,8 @@ impl BoardTransaction {
         i64::try_from(self.options().lease.as_millis() / 5).unwrap_or(i64::MAX)
     }
 
-    #[expect(
-        clippy::expect_used,
-        reason = "the connection is there until the end, which takes the whole value"
-    )]
-    pub(crate) fn sql(&mut self) -> &mut sqlx::AnyConnection {
-        self.connection.as_mut().expect("a transaction has its connection until its end")
+    pub(crate) fn sql(&mut self) -> &mut AnyConnection {
+        &mut self.open.connection
     }
 
     /// Wakes a member, or whoever listens on a team's channel, once this is committed.
@@ -269,7 +252,8 @@ impl BoardTransaction {
     /// Ends the transaction; its changes are durable as far as the engine promises.
     pub(crate) async fn commit(mut self) -> std::result::Result<(), TransactionFault> {
         let commit = self.engine().commit(&self.woken);
-        self.end(commit).await?;
+        sqlx::raw_sql(commit).execute(self.sql()).await?;
+        self.open.keep();
         self.board.is_back();
         self.board.parts.wakes.signal(&self.woken);
         Ok(())
@@ -280,26 +264,9 @@ impl BoardTransaction {
         if fault.is_outage() {
             return;
         }
-        if let Err(error) = self.end(AssertSqlSafe("rollback".to_owned())).await {
-            tracing::debug!(%error, "a transaction's connection is closed");
-        }
-    }
-
-    async fn end(
-        &mut self,
-        statements: AssertSqlSafe<String>,
-    ) -> std::result::Result<(), sqlx::Error> {
-        sqlx::raw_sql(statements).execute(self.sql()).await?;
-        self.connection = None;
-        Ok(())
-    }
-}
-
-impl Drop for BoardTransaction {
-    fn drop(&mut self) {
-        // A connection in the midst of something never goes back to the pool.
-        if let Some(connection) = &mut self.connection {
-            connection.close_on_drop();
+        match sqlx::raw_sql("rollback").execute(self.sql()).await {
+            Ok(_) => self.open.keep(),
+            Err(error) => tracing::debug!(%error, "a transaction's connection is closed"),
         }
     }
 }
@@ -335,9 +302,9 @@ macro_rules! transaction {
                 }
             };
             let ended = tokio::time::timeout(board.parts.options.patience, run).await;
-            match ended
-                .unwrap_or(Err($crate::board::TransactionFault::Sql(sqlx::Error::PoolTimedOut)))
-            {
+            match ended.unwrap_or(Err($crate::board::TransactionFault::Sql(
+                $crate::connection::no_answer(),
+            ))) {
                 Ok(value) => break Ok(value),
                 Err(fault) if fault.is_collision() && tries.again().await => {}
                 Err(fault) => break Err(board.told(fault)),

@@ -146,7 +146,6 @@ pub(crate) fn failure(error: &sqlx::Error) -> DatabaseFailure {
         sqlx::Error::Io(_)
         | sqlx::Error::Tls(_)
         | sqlx::Error::Protocol(_)
-        | sqlx::Error::PoolTimedOut
         | sqlx::Error::WorkerCrashed => DatabaseFailure::Connection,
         _ => DatabaseFailure::Other,
     }

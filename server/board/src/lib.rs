@@ -11,6 +11,7 @@ mod agenda;
 mod board;
 mod bundle;
 mod claim;
+mod connection;
 mod edge;
 mod engine;
 mod error;

@@ -2,23 +2,20 @@
 //!
 //! One text serves both engines; only the column that numbers rows is spelled differently.
 
+use crate::connection::KeptConnection;
 use crate::engine::Engine;
 use crate::error::{BoardError, DatabaseFailure, failure};
-use sqlx::any::AnyConnectOptions;
 use sqlx::migrate::{Migrate, MigrateError, Migration, MigrationType, Migrator};
-use sqlx::{AssertSqlSafe, ConnectOptions, Connection, SqlSafeStr};
+use sqlx::{AssertSqlSafe, Connection, SqlSafeStr};
 use std::borrow::Cow;
 
 const STEPS: &[(i64, &str, &str)] = &[(1, "board", include_str!("sql/0001_board.sql"))];
 
-/// Brings a board to this version's schema, by a connection of its own: a pool tries what it was refused again until no
-/// answer came in time, and a failed run may leave the migrator's lock with its connection.
-pub(crate) async fn bring_up(
-    connect: &AnyConnectOptions,
-    engine: Engine,
-) -> std::result::Result<(), MigrateError> {
-    let mut connection = connect.connect().await?;
-    sqlx::raw_sql(engine.settings()).execute(&mut connection).await?;
+/// Brings a board to this version's schema. The connection is kept where that works; a failed run may leave the migrator's
+/// lock with it.
+pub(crate) async fn bring_up(kept: &KeptConnection) -> std::result::Result<(), MigrateError> {
+    let engine = kept.engine();
+    let mut connection = kept.open().await?;
     match engine {
         // The migrator takes no lock there, so this transaction's does.
         Engine::Sqlite => {
@@ -30,7 +27,7 @@ pub(crate) async fn bring_up(
         }
         Engine::Postgres => migrate(&mut connection, engine.number()).await?,
     }
-    connection.close().await?;
+    kept.keep(connection).await;
     Ok(())
 }
 
