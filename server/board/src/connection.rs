@@ -18,21 +18,19 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const SHORTEST_WAIT: Duration = Duration::from_millis(10);
 const LONGEST_WAIT: Duration = Duration::from_secs(1);
 
-/// Place of the connection while no transaction uses it.
-type Slot = Option<AnyConnection>;
-
 /// The connection of a board, for one transaction after the other.
 pub(crate) struct KeptConnection {
     options: AnyConnectOptions,
     engine: Engine,
     patience: Duration,
-    slot: Arc<Mutex<Slot>>,
+    /// The connection while no transaction uses it.
+    slot: Arc<Mutex<Option<AnyConnection>>>,
 }
 
 /// A connection in a transaction. Dropping it closes the connection, and so takes everything back.
 pub(crate) struct OpenConnection {
     pub(crate) connection: AnyConnection,
-    slot: OwnedMutexGuard<Slot>,
+    slot: OwnedMutexGuard<Option<AnyConnection>>,
 }
 
 impl OpenConnection {
