@@ -74,6 +74,41 @@ fn from_a_selection_to_the_accepted_edit_and_back_by_one_undo() {
     bench.end();
 }
 
+/// The words behind the line that is asked about, where the answer to the request comes before the word that its
+/// session has started: Neovim hears the two in any order.
+#[test]
+#[ignore = "needs Neovim; run tests/run"]
+fn the_words_at_the_line_stay_where_the_answer_comes_before_the_session() {
+    let bench = Bench::new("review", &[("greet.py", GREET)], []);
+    bench.open("greet.py");
+    let words: Vec<Vec<String>> = bench.nvim.lua(
+        "local hub, progress = require('ropewalk.hub'), require('ropewalk.progress')
+         local space = vim.api.nvim_get_namespaces()['ropewalk.progress']
+         local seen = {}
+         local function look()
+           local marks = vim.api.nvim_buf_get_extmarks(0, space, 0, -1, { details = true })
+           seen[#seen + 1] = vim.tbl_map(function(mark) return mark[4].virt_text[1][1] end, marks)
+         end
+         hub.take({ type = 'session_started', session = 'old' })
+         hub.take({ type = 'turn_started', session = 'old', turn = 1, prompt = 'before' })
+         hub.take({ type = 'turn_ended', session = 'old', turn = 1, stopReason = 'done' })
+         progress.belongs(progress.begin(0, 2), 1, 'new')
+         look()
+         hub.take({ type = 'session_started', session = 'new' })
+         look()
+         hub.take({ type = 'turn_started', session = 'new', turn = 1, prompt = 'x' })
+         look()
+         hub.take({ type = 'session_started', session = 'another' })
+         look()
+         return seen",
+        json!([]),
+    );
+    let is_there = |seen: &[String]| seen.len() == 1 && seen[0].starts_with(" … ");
+    assert!(words[..3].iter().all(|seen| is_there(seen)), "{words:?}");
+    assert_eq!(words[3], Vec::<String>::new());
+    bench.end();
+}
+
 #[test]
 #[ignore = "needs Neovim; run tests/run"]
 fn changes_of_every_kind_are_reviewed_by_keys_alone() {

@@ -58,7 +58,8 @@ function M.send(words, about, failed, member)
       if place and problem then
         progress.drop(place)
       elseif place then
-        progress.belongs(place, type(result) == 'table' and result.turn or nil)
+        local turn = type(result) == 'table' and result or {}
+        progress.belongs(place, turn.turn, turn.session)
       end
       if problem then
         notify.show('error', problem)

@@ -13,6 +13,7 @@ local SPACE = vim.api.nvim_create_namespace('ropewalk.progress')
 ---@field buffer integer
 ---@field mark integer
 ---@field turn integer? the turn that answers, once it is known
+---@field session string? the session of that turn
 
 local places = {} ---@type ropewalk.AskedPlace[]
 
@@ -66,20 +67,22 @@ end
 ---Says which turn answers a request; without one it was a command and is done.
 ---@param place ropewalk.AskedPlace
 ---@param turn integer?
-function M.belongs(place, turn)
-  local has_ended = vim.iter(hub.state.items):any(function(item)
+---@param session string? the turn's
+function M.belongs(place, turn, session)
+  local has_ended = session == hub.state.session and vim.iter(hub.state.items):any(function(item)
     return item.kind == 'end' and item.turn == turn
   end)
   if not turn or has_ended then
     return M.drop(place)
   end
-  place.turn = turn
+  place.turn, place.session = turn, session
   draw()
 end
 
 hub.listen(function(event)
-  local is_over = event.type == 'session_started' or event.type == 'disconnected'
   for _, place in ipairs(vim.list_slice(places)) do
+    -- The server's answer, which names the turn, may come before the word that the turn's session has started.
+    local is_over = event.type == 'disconnected' or event.type == 'session_started' and place.session ~= event.session
     local is_its_end = event.type == 'turn_ended' or event.type == 'unqueued'
     if is_over and place.turn or is_its_end and place.turn == event.turn then
       M.drop(place)
