@@ -139,11 +139,16 @@ impl Board {
         }
     }
 
-    /// Notes that there was no answer, and says so.
+    /// Notes that there was no answer, and says so. Several calls that met one outage count once.
     pub(crate) fn is_out(&self, reason: String) -> BoardError {
         let mut outage = self.parts.outage.lock().unwrap_or_else(PoisonError::into_inner);
-        let wait = outage.as_ref().map_or(SHORTEST_WAIT, |last| (last.wait * 2).min(LONGEST_WAIT));
-        *outage = Some(Outage { until: Instant::now() + wait, wait, reason: reason.clone() });
+        let now = Instant::now();
+        let wait = match outage.as_ref() {
+            None => SHORTEST_WAIT,
+            Some(last) if now < last.until => last.wait,
+            Some(last) => (last.wait * 2).min(LONGEST_WAIT),
+        };
+        *outage = Some(Outage { until: now + wait, wait, reason: reason.clone() });
         BoardError::Unreachable { reason, retry_in: wait }
     }
 

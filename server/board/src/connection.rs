@@ -1,7 +1,7 @@
 //! A board's one connection: kept between transactions, and made anew where it was lost.
 //!
-//! No pool keeps it: one asks the database before and after each transaction whether it is there, which is a quarter of
-//! all ways there and back. Here the first statement of a transaction finds out.
+//! No pool keeps it: a pool would ask the database before and after each transaction whether it is there, two of eight round
+//! trips. Here the first statement of a transaction finds out.
 
 use crate::engine::Engine;
 use crate::error::{DatabaseFailure, failure};
@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{Mutex, OwnedMutexGuard};
 
-/// Most time in which a transaction begins.
+/// Most time in which a transaction begins, with the wait for the one before it and for a server that is starting.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// Times between two tries to connect to a server that is not up yet.
 const SHORTEST_WAIT: Duration = Duration::from_millis(10);
@@ -27,7 +27,7 @@ pub(crate) struct KeptConnection {
     slot: Arc<Mutex<Option<AnyConnection>>>,
 }
 
-/// A connection in a transaction. Dropping it closes the connection, and so takes everything back.
+/// A connection in a transaction. Dropping it closes the connection in the background, and so takes everything back.
 pub(crate) struct OpenConnection {
     pub(crate) connection: AnyConnection,
     slot: OwnedMutexGuard<Option<AnyConnection>>,
@@ -49,15 +49,15 @@ impl KeptConnection {
         self.engine
     }
 
-    /// Opens a connection, once.
-    pub(crate) async fn open(&self) -> Result<AnyConnection, sqlx::Error> {
+    /// Opens a connection, without a second try.
+    pub(crate) async fn connect_once(&self) -> Result<AnyConnection, sqlx::Error> {
         let mut connection = self.options.connect().await?;
         sqlx::raw_sql(self.engine.settings()).execute(&mut connection).await?;
         Ok(connection)
     }
 
     /// Keeps an opened connection for the next transaction.
-    pub(crate) async fn keep(&self, connection: AnyConnection) {
+    pub(crate) async fn put(&self, connection: AnyConnection) {
         *self.slot.lock().await = Some(connection);
     }
 
@@ -73,9 +73,9 @@ impl KeptConnection {
         if let Some(mut connection) = slot.take() {
             match begin(&mut connection, self.engine).await {
                 Ok(now) => return Ok((OpenConnection { connection, slot }, now)),
-                // Nothing was begun on a connection that was lost.
-                Err(error) if failure(&error) == DatabaseFailure::Connection => {}
-                Err(error) => return Err(error),
+                Err(error) if failure(&error) == DatabaseFailure::Collision => return Err(error),
+                // Nothing was begun. A connection that was idle may have been ended by anybody, for any reason.
+                Err(error) => tracing::debug!(%error, "a board's connection is made anew"),
             }
         }
         let mut connection = self.connect().await?;
@@ -87,7 +87,7 @@ impl KeptConnection {
     async fn connect(&self) -> Result<AnyConnection, sqlx::Error> {
         let mut wait = SHORTEST_WAIT;
         loop {
-            match self.open().await {
+            match self.connect_once().await {
                 Err(error) if is_starting(&error) => {}
                 ended => return ended,
             }

@@ -133,7 +133,7 @@ fn freed(row: &AnyRow) -> std::result::Result<Option<FreedTask>, sqlx::Error> {
     Ok(is_free.then_some(FreedTask { number, role }))
 }
 
-/// Marks the edges to a task that is over as met. Returns the tasks that can be claimed for it, by number.
+/// Marks the edges to a task that is over as met. Returns the tasks that can now be claimed, by number.
 pub(crate) async fn meet(
     work: &mut BoardTransaction,
     team: i64,

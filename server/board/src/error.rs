@@ -157,8 +157,11 @@ fn of_code(code: &str) -> DatabaseFailure {
         "53100" => return DatabaseFailure::DiskFull,
         "25006" => return DatabaseFailure::ReadOnly,
         "XX001" | "XX002" => return DatabaseFailure::Damaged,
-        // Shutting down, starting up, too many connections, connection lost.
-        "57P01" | "57P02" | "57P03" | "53300" => return DatabaseFailure::Connection,
+        // Shutting down, starting up, database dropped, idle too long (in or out of a transaction), transaction too long,
+        // too many connections.
+        "57P01" | "57P02" | "57P03" | "57P04" | "57P05" | "25P03" | "25P04" | "53300" => {
+            return DatabaseFailure::Connection;
+        }
         _ if code.len() == 5 && code.starts_with("08") => return DatabaseFailure::Connection,
         _ if code.len() == 5 => return DatabaseFailure::Other,
         _ => {}

@@ -11,11 +11,11 @@ use std::borrow::Cow;
 
 const STEPS: &[(i64, &str, &str)] = &[(1, "board", include_str!("sql/0001_board.sql"))];
 
-/// Brings a board to this version's schema. The connection is kept where that works; a failed run may leave the migrator's
-/// lock with it.
+/// Brings a board to this version's schema. The connection is kept where that works, and closed where it fails: the
+/// migrator's lock may still be with it.
 pub(crate) async fn bring_up(kept: &KeptConnection) -> std::result::Result<(), MigrateError> {
     let engine = kept.engine();
-    let mut connection = kept.open().await?;
+    let mut connection = kept.connect_once().await?;
     match engine {
         // The migrator takes no lock there, so this transaction's does.
         Engine::Sqlite => {
@@ -27,7 +27,7 @@ pub(crate) async fn bring_up(kept: &KeptConnection) -> std::result::Result<(), M
         }
         Engine::Postgres => migrate(&mut connection, engine.number()).await?,
     }
-    kept.keep(connection).await;
+    kept.put(connection).await;
     Ok(())
 }
 

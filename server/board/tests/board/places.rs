@@ -36,6 +36,36 @@ async fn teams_are_apart(ground: &Ground) {
     assert_eq!(one.lead_session().await.unwrap(), "other");
 }
 
+/// Whoever ends an idle connection, and for whatever reason: the next call makes another one, and says nothing.
+#[tokio::test]
+async fn an_idle_connection_that_the_server_ends_is_made_anew() {
+    let Some(ground) = Ground::postgres() else { return };
+    let BoardPlace::Postgres(url) = &ground.place else { panic!() };
+    let outside = sqlx::any::AnyPoolOptions::new().max_connections(1).connect(url).await.unwrap();
+    let others =
+        "from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()";
+    let count = async || -> i64 {
+        let query = sqlx::query_scalar(sqlx::AssertSqlSafe(format!("select count(*) {others}")));
+        query.fetch_one(&outside).await.unwrap()
+    };
+    let run = async |sql: String| sqlx::raw_sql(sqlx::AssertSqlSafe(sql)).execute(&outside).await;
+
+    let board = ground.open().await;
+    assert_eq!(count().await, 1);
+    run(format!("select pg_terminate_backend(pid, 10000) {others}")).await.unwrap();
+    assert_eq!(count().await, 0);
+    board.team("crew", "s1", "/src").await.unwrap();
+    board.close().await;
+
+    let database = url.rsplit('/').next().unwrap();
+    run(format!("alter database \"{database}\" set idle_session_timeout = 50")).await.unwrap();
+    assert_eq!(board.team_names().await.unwrap(), ["crew"]);
+    while count().await > 0 {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(board.team_names().await.unwrap(), ["crew"]);
+}
+
 #[tokio::test]
 async fn the_bundled_sqlite_is_not_older_than_its_mended_log() {
     let version = Ground::sqlite().open().await.database().await.unwrap();

@@ -156,13 +156,21 @@ fn named(text: &str, names: &[(String, &str)]) -> String {
         match part.split_once('…') {
             // Where a text was cut off depends on the number's length.
             Some((shown, rest)) if !shown.contains('"') => {
-                out.extend(shown.chars().take(SHOWN).chain(['…']));
+                let shown: String = shown.chars().take(SHOWN).collect();
+                out.push_str(without_cut_escape(&shown));
+                out.push('…');
                 out.push_str(rest);
             }
             _ => out.push_str(part),
         }
     }
     out
+}
+
+/// The start of a JSON string's text, without an escape at its end that may have been cut in two.
+fn without_cut_escape(text: &str) -> &str {
+    let last = text.rfind('\\').filter(|at| text.len() - at < "\\u0000".len());
+    last.map_or(text, |at| text[..at].trim_end_matches('\\'))
 }
 
 /// The text, in which ids of calls behind a mark lack the number of their request: subagents ask in any order.
