@@ -170,7 +170,7 @@ fn named(text: &str, names: &[(String, &str)]) -> String {
 /// The start of a JSON string's text, without an escape at its end that may have been cut in two.
 fn without_cut_escape(text: &str) -> &str {
     let last = text.rfind('\\').filter(|at| text.len() - at < "\\u0000".len());
-    last.map_or(text, |at| text[..at].trim_end_matches('\\'))
+    last.and_then(|at| text.get(..at)).map_or(text, |whole| whole.trim_end_matches('\\'))
 }
 
 /// The text, in which ids of calls behind a mark lack the number of their request: subagents ask in any order.
