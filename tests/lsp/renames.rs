@@ -196,7 +196,6 @@ fn what_is_typed_while_the_editor_renames_goes_along() {
             editor.type_at("a.txt", 2, 0, "typed ");
         }
         editor.handle_edits(Some(Handling::Usual));
-        editor.handle_next(Handling::Usual);
         if !before {
             editor.type_at(NEW, 2, 0, "typed ");
         }

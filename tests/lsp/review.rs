@@ -126,7 +126,6 @@ fn what_was_accepted_waits_no_more_although_the_editor_has_not_made_it() {
     let said = status(&editor);
     assert!(said.starts_with("1 change waits for review."), "{said}");
     // One that the editor does not make waits again.
-    editor.handle_next(Handling::Refused);
     editor.handle_edits(Some(Handling::Refused));
     until("both wait", || status(&editor).starts_with("2 changes in 1 file wait for review."));
     editor.handle_edits(None);

@@ -298,10 +298,12 @@ impl FakeEditor {
         self.shared.lock().settles = settle;
     }
 
-    /// How edits of the server's are handled from now on; None lets them wait for
+    /// How edits of the server's are handled from now on, with those that wait already; None lets them wait for
     /// [`FakeEditor::handle_next`].
     pub fn handle_edits(&self, how: Option<Handling>) {
-        self.shared.lock().handling = how;
+        let mut seen = self.shared.lock();
+        seen.handling = how;
+        while how.is_some_and(|how| seen.handle(how)) {}
     }
 
     /// Waits for an edit that waits, and handles it.
