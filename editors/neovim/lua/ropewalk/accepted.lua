@@ -1,5 +1,6 @@
 ---Accepted changes, and where they stand now: marks that move with the text, so that each is found to be taken back.
 local hub = require('ropewalk.hub')
+local moves = require('ropewalk.moves')
 
 local M = {}
 
@@ -22,13 +23,12 @@ local function stamp_of(uri)
   return stat and { stat.mtime, stat.size } or nil
 end
 
----Marks a change at the lines for which it was told.
-local function mark(one, buffer)
-  local range = one.change.range
-  local last_row = vim.api.nvim_buf_line_count(buffer) - 1
+---Marks a change at rows, the second not included.
+local function mark(one, buffer, first, stop)
+  local count = vim.api.nvim_buf_line_count(buffer)
   one.buffer = buffer
-  one.mark = vim.api.nvim_buf_set_extmark(buffer, SPACE, math.min(range.start.line, last_row), 0, {
-    end_row = math.min(range['end'].line, last_row) + 1, end_col = 0, strict = false,
+  one.mark = vim.api.nvim_buf_set_extmark(buffer, SPACE, math.min(first, count - 1), 0, {
+    end_row = math.min(stop, count), end_col = 0, strict = false,
   })
 end
 
@@ -60,9 +60,12 @@ end
 local function take(change, turn)
   local one = { hunk = change.hunk, turn = turn, change = change }
   local buffer = change.range and buffer_of(change.uri)
-  -- Lines of another version than the buffer's would be a guess.
-  if buffer and change.version == vim.lsp.util.buf_versions[buffer] then
-    mark(one, buffer)
+  local first, stop
+  if buffer and change.version then
+    first, stop = moves.lines(buffer, change.version, change.range)
+  end
+  if first then
+    mark(one, buffer, first, stop)
   elseif change.range and not buffer then
     one.stamp = stamp_of(change.uri)
   end
@@ -117,7 +120,8 @@ vim.api.nvim_create_autocmd('BufReadPost', {
     local uri = #all > 0 and vim.api.nvim_buf_get_name(event.buf) ~= '' and vim.uri_from_bufnr(event.buf)
     for _, one in ipairs(uri and all or {}) do
       if one.stamp and one.change.uri == uri and vim.deep_equal(one.stamp, stamp_of(uri)) then
-        mark(one, event.buf)
+        local range = one.change.range
+        mark(one, event.buf, range.start.line, range['end'].line + 1)
       end
     end
   end,

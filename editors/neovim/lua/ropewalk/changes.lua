@@ -3,6 +3,7 @@
 local config = require('ropewalk.config')
 local hub = require('ropewalk.hub')
 local keys = require('ropewalk.keys')
+local moves = require('ropewalk.moves')
 local paint = require('ropewalk.paint')
 local text = require('ropewalk.text')
 
@@ -332,13 +333,17 @@ end
 ---Tints what was just put into the files. The marks move with what comes after.
 local function tint(published)
   for _, buffer in ipairs(vim.api.nvim_list_bufs()) do
-    local uri, version = is_file(buffer) and vim.uri_from_bufnr(buffer), vim.lsp.util.buf_versions[buffer]
+    local uri = is_file(buffer) and vim.uri_from_bufnr(buffer)
     for _, change in ipairs(uri and published or {}) do
-      local range = change.range
-      if change.uri == uri and range and (not change.version or change.version == version) then
-        mark(buffer, PUBLISHED, range.start.line, 0, {
-          end_row = range['end'].line + 1, end_col = 0, hl_eol = true, hl_group = 'RopewalkPublished',
-        })
+      local first, stop
+      if change.uri == uri and change.range then
+        first, stop = change.range.start.line, change.range['end'].line + 1
+        if change.version then
+          first, stop = moves.lines(buffer, change.version, change.range)
+        end
+      end
+      if first then
+        mark(buffer, PUBLISHED, first, 0, { end_row = stop, end_col = 0, hl_eol = true, hl_group = 'RopewalkPublished' })
       end
     end
   end

@@ -255,6 +255,7 @@ function M.attach(buffer)
       end
     end)
   end
+  require('ropewalk.moves').watch(buffer)
   vim.lsp.buf_attach_client(buffer, id)
 end
 
