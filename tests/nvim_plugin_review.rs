@@ -111,17 +111,16 @@ fn the_words_at_the_line_stay_where_the_answer_comes_before_the_session() {
 
 #[test]
 #[ignore = "needs Neovim; run tests/run"]
-fn lines_of_an_earlier_version_are_found_where_they_stand_now() {
+fn rows_of_an_earlier_version_are_found_where_they_stand_now() {
     let bench = Bench::new("review", &[("other.py", OTHER)], []);
     bench.open("other.py");
     // The line `b = 2`, from zero: where it is after each edit of rows, which are replaced by new ones.
     let seen: Vec<Value> = bench.nvim.lua(
-        "local moves = require('ropewalk.moves')
-         moves.watch(vim.api.nvim_get_current_buf())
-         local version, seen = vim.api.nvim_buf_get_changedtick(0), {}
-         local range = { start = { line = 1, character = 0 }, ['end'] = { line = 1, character = 5 } }
+        "local moves, buffer = require('ropewalk.moves'), vim.api.nvim_get_current_buf()
+         local version, seen = 0, {}
+         moves.opened(buffer, version)
          local function look()
-           seen[#seen + 1] = { moves.lines(vim.api.nvim_get_current_buf(), version, range) }
+           seen[#seen + 1] = { moves.rows(buffer, version, 1, 2) }
          end
          local function edit(first, last, lines)
            vim.api.nvim_buf_set_lines(0, first, last, true, lines)

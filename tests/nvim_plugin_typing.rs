@@ -106,6 +106,42 @@ fn no_key_is_lost_through_answer_review_question_and_accept_and_each_is_one_undo
 
 #[test]
 #[ignore = "needs Neovim; run tests/run"]
+fn changes_told_of_a_text_that_typing_has_left_behind_are_drawn_where_their_lines_stand() {
+    let reply = ScriptedReply::new()
+        .call("edit_file", edit_input("notes.txt", "first\n", "FIRST\n"))
+        .call("edit_file", edit_input("notes.txt", "third\n", "third\nand more\n"));
+    let files = [("notes.txt", "first\nsecond\nthird\nfourth\n")];
+    let bench = Bench::new("review", &files, [reply, say("Done.")]);
+    bench.open("notes.txt");
+    bench.run("Ropewalk ask change");
+    bench.wait_for_changes(2);
+    bench.wait_for_end(1);
+    // Each event is too late from now on, as where keys come faster than events do.
+    let places: Vec<Vec<(usize, usize)>> = bench.nvim.lua(
+        "local hub, changes = require('ropewalk.hub'), require('ropewalk.changes')
+         local told, seen = hub.state.hunks, {}
+         local function look()
+           hub.take({ type = 'hunks', hunks = told })
+           seen[#seen + 1] = vim.tbl_map(function(hunk) return { changes.place(0, hunk.id) } end, told)
+           hub.take({ type = 'hunks', hunks = {} })
+         end
+         look()
+         vim.api.nvim_buf_set_lines(0, 0, 0, true, { 'typed' })
+         look()
+         vim.api.nvim_buf_set_lines(0, 2, 2, true, { 'typed' })
+         look()
+         return seen",
+        json!([]),
+    );
+    assert_eq!(places, [[(0, 0), (2, 3)], [(1, 1), (3, 4)], [(1, 1), (4, 5)]]);
+    bench.wait_for_changes(2);
+    bench.nvim.command("2Ropewalk accept");
+    bench.wait_for_changes(1);
+    bench.end();
+}
+
+#[test]
+#[ignore = "needs Neovim; run tests/run"]
 fn a_change_waits_for_the_end_of_completion_and_of_a_block_insert() {
     for (begin, middle, end, wanted) in [
         ("Gofo<C-n>", "<C-n>", "<C-y><Esc>", vec!["NEW", "food", "foot", "foot"]),

@@ -218,7 +218,10 @@ impl Nvim {
                 return found;
             }
             if Instant::now() > end {
-                panic!("waited in vain for {what}; the screen:\n{}", self.screen().join("\n"));
+                let (screen, messages) = (self.screen().join("\n"), self.messages());
+                panic!(
+                    "waited in vain for {what}; the screen:\n{screen}\nits messages:\n{messages}"
+                );
             }
             std::thread::sleep(Duration::from_millis(2));
         }

@@ -62,7 +62,7 @@ local function take(change, turn)
   local buffer = change.range and buffer_of(change.uri)
   local first, stop
   if buffer and change.version then
-    first, stop = moves.lines(buffer, change.version, change.range)
+    first, stop = moves.rows(buffer, change.version, change.range.start.line, change.range['end'].line + 1)
   end
   if first then
     mark(one, buffer, first, stop)

@@ -116,11 +116,11 @@ end
 ---Signs of the kinds that have no lines of their own.
 local SIGNS = { delete = '✗', rename = '»', binary = '~', mode = '~', link = '~' }
 
----Draws one change, plain.
-local function draw_one(buffer, hunk)
+---Draws one change at a row, plain.
+local function draw_one(buffer, hunk, row)
   local count = vim.api.nvim_buf_line_count(buffer)
   local is_text = hunk.kind == 'text'
-  local first = is_text and math.min(hunk.line, count) or 0
+  local first = is_text and math.min(row, count) or 0
   local lines = is_text and math.min(hunk.lines, count - first) or 0
   local is_empty = count == 1 and vim.api.nvim_buf_get_lines(buffer, 0, 1, true)[1] == ''
   local is_above = first == 0 and lines == 0 and not is_empty
@@ -129,8 +129,8 @@ local function draw_one(buffer, hunk)
     end_row = first + lines, end_col = 0, hl_group = 'RopewalkOld', hl_eol = true,
   } or {})
   one.signs = {}
-  for row = lines > 0 and first or one.row, lines > 0 and first + math.min(lines, MOST_SIGNS) - 1 or one.row do
-    one.signs[#one.signs + 1] = mark(buffer, SPACE, row, 0, {
+  for signed = lines > 0 and first or one.row, lines > 0 and first + math.min(lines, MOST_SIGNS) - 1 or one.row do
+    one.signs[#one.signs + 1] = mark(buffer, SPACE, signed, 0, {
       sign_text = lines > 0 and '-' or SIGNS[hunk.kind] or '+', sign_hl_group = 'RopewalkSign',
     })
   end
@@ -182,15 +182,13 @@ local function paint_visible(window)
   end
 end
 
----The changes of a buffer's file, and whether one of them is for another version of its text.
-local function changes_of(buffer, by_uri)
-  local uri, version = vim.uri_from_bufnr(buffer), vim.lsp.util.buf_versions[buffer]
-  local of, is_stale = {}, false
-  for _, entry in ipairs(by_uri[uri] or {}) do
-    is_stale = is_stale or (entry.hunk.version ~= nil and entry.hunk.version ~= version)
-    of[#of + 1] = entry
+---The row where a change stands now: an event is often of a version that the user's typing has left behind.
+---@return integer? # nil where the user has changed its lines since
+local function row_of(buffer, hunk)
+  if hunk.kind ~= 'text' or not hunk.version then
+    return hunk.line
   end
-  return of, is_stale
+  return (moves.rows(buffer, hunk.version, hunk.line, hunk.line + hunk.lines))
 end
 
 local function clear_one(buffer, one)
@@ -199,49 +197,40 @@ local function clear_one(buffer, one)
   end
 end
 
----True if a change stands where it is drawn, with the same lines: thousands need not be drawn anew for one.
-local function is_as_drawn(buffer, one, hunk)
+---True if a change is drawn at `row`, with the same lines: thousands need not be drawn anew for one.
+local function is_as_drawn(buffer, one, hunk, row)
   local at = vim.api.nvim_buf_get_extmark_by_id(buffer, SPACE, one.old, { details = true })
-  local last = hunk.lines > 0 and hunk.line + hunk.lines or nil
+  local last = hunk.lines > 0 and row + hunk.lines or nil
   return one.hunk.kind == 'text' and hunk.kind == 'text' and one.hunk.new == hunk.new and one.hunk.lines == hunk.lines
-    and hunk.lines > 0 and at[1] == hunk.line and at[3].end_row == last
+    and hunk.lines > 0 and at[1] == row and at[3].end_row == last
 end
 
----Draws the changes of one buffer, unless they are for a text that it hasn't any more: then those that wait no
----longer go, and the others stay where they are until the next event.
+---Draws the changes of one buffer. Those whose lines the user has changed since stay as they are until the next event.
 local function draw(buffer, by_uri)
-  local of, is_stale = changes_of(buffer, by_uri)
+  local of = by_uri[vim.uri_from_bufnr(buffer)] or {}
   if shown[buffer] and vim.deep_equal(of, shown[buffer]) then
     return
   end
-  if is_stale then
-    local waits = {}
-    for _, entry in ipairs(of) do
-      waits[entry.hunk.id] = true
-    end
-    for id, one in pairs(drawn[buffer] or {}) do
-      if not waits[id] then
-        clear_one(buffer, one)
-        drawn[buffer][id] = nil
-      end
-    end
-    return
-  end
-  local before, now = drawn[buffer] or {}, {}
+  local before, now, is_whole = drawn[buffer] or {}, {}, true
   for _, entry in ipairs(of) do
-    local hunk, one = entry.hunk, before[entry.hunk.id]
-    if one and is_as_drawn(buffer, one, hunk) then
-      before[hunk.id] = nil
-      one.is_painted = one.is_painted and one.number == entry.number and one.total == entry.total
+    local hunk, one, row = entry.hunk, before[entry.hunk.id], row_of(buffer, entry.hunk)
+    if not row then
+      before[hunk.id], is_whole = nil, false
     else
-      one = draw_one(buffer, hunk)
+      if one and is_as_drawn(buffer, one, hunk, row) then
+        before[hunk.id] = nil
+        one.is_painted = one.is_painted and one.number == entry.number and one.total == entry.total
+      else
+        one = draw_one(buffer, hunk, row)
+      end
+      one.hunk, one.number, one.total = hunk, entry.number, entry.total
     end
-    one.hunk, one.number, one.total, now[hunk.id] = hunk, entry.number, entry.total, one
+    now[hunk.id] = one
   end
   for _, one in pairs(before) do
     clear_one(buffer, one)
   end
-  drawn[buffer], shown[buffer] = now, of
+  drawn[buffer], shown[buffer] = now, is_whole and of or nil
   vim.iter(vim.fn.win_findbuf(buffer)):each(paint_visible)
   show_above(buffer)
 end
@@ -339,7 +328,7 @@ local function tint(published)
       if change.uri == uri and change.range then
         first, stop = change.range.start.line, change.range['end'].line + 1
         if change.version then
-          first, stop = moves.lines(buffer, change.version, change.range)
+          first, stop = moves.rows(buffer, change.version, first, stop)
         end
       end
       if first then

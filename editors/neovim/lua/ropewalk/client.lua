@@ -126,6 +126,9 @@ local function process(command, root)
       if held and method == 'textDocument/didChange' then
         hold(params)
         return true
+      elseif method == 'textDocument/didOpen' then
+        local document = params.textDocument
+        require('ropewalk.moves').opened(vim.uri_to_bufnr(document.uri), document.version)
       end
       return notify(method, params)
     end
@@ -255,7 +258,6 @@ function M.attach(buffer)
       end
     end)
   end
-  require('ropewalk.moves').watch(buffer)
   vim.lsp.buf_attach_client(buffer, id)
 end
 
