@@ -14,11 +14,14 @@ const { values: given } = parseArgs({
 const target = given.server ? (given.target ?? `${process.platform}-${process.arch}`) : undefined;
 const out = resolve(given.out ?? join(here, `ropewalk${target ? `-${target}` : ''}.vsix`));
 const bin = join(here, 'bin');
+// vsce takes the licence from the extension's own folder alone.
+const license = join(here, 'LICENSE');
 
 rmSync(bin, { recursive: true, force: true });
 rmSync(join(here, 'dist'), { recursive: true, force: true });
 execFileSync(process.execPath, [join(here, 'build.mjs')], { stdio: 'inherit' });
 try {
+    copyFileSync(join(here, '../../LICENSE'), license);
     if (given.server) {
         const program = join(bin, target.startsWith('win32') ? 'ropewalk.exe' : 'ropewalk');
         mkdirSync(dirname(program));
@@ -27,10 +30,11 @@ try {
     }
     mkdirSync(dirname(out), { recursive: true });
     const vsce = join(here, 'node_modules/@vscode/vsce/vsce');
-    const options = ['package', '--no-dependencies', '--skip-license', '--allow-missing-repository', '--no-rewrite-relative-links', '--out', out];
+    const options = ['package', '--no-dependencies', '--allow-missing-repository', '--no-rewrite-relative-links', '--out', out];
     if (target) options.push('--target', target);
     execFileSync(process.execPath, [vsce, ...options], { cwd: here, stdio: ['ignore', 'ignore', 'inherit'] });
     console.log(basename(out));
 } finally {
     rmSync(bin, { recursive: true, force: true });
+    rmSync(license, { force: true });
 }
