@@ -187,6 +187,7 @@ fn what_is_drawn_for_a_text_that_is_left_behind_goes_with_its_change() {
             "local version, is_waiting, is_led_to = ... \
              local changes, hub = require('ropewalk.changes'), require('ropewalk.hub') \
              local hunk = { id = 1, uri = vim.uri_from_bufnr(0), file = 'a.txt', kind = 'text', line = 1, lines = 1, \
+               range = { start = { line = 1, character = 0 }, ['end'] = { line = 1, character = 3 } }, \
                new = 'TWO\\n', version = version ~= vim.NIL and version or nil } \
              hub.take({ type = 'hunks', hunks = is_waiting and { hunk } or {} }) \
              if is_led_to then changes.draw(vim.api.nvim_get_current_buf()) end",

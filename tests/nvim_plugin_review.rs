@@ -136,7 +136,7 @@ fn rows_of_an_earlier_version_are_found_where_they_stand_now() {
          look()
          edit(1, 2, { 'b = 7' })
          version = vim.api.nvim_buf_get_changedtick(0)
-         for _ = 1, 100 do
+         for _ = 1, 300 do
            vim.api.nvim_buf_set_lines(0, 0, 0, true, { 'x' })
          end
          look()

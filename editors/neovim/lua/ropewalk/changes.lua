@@ -188,7 +188,9 @@ local function row_of(buffer, hunk)
   if hunk.kind ~= 'text' or not hunk.version then
     return hunk.line
   end
-  return (moves.rows(buffer, hunk.version, hunk.line, hunk.line + hunk.lines))
+  -- The version is that of the range: `line` can be of an earlier one.
+  local first = hunk.range.start.line
+  return (moves.rows(buffer, hunk.version, first, first + hunk.lines))
 end
 
 local function clear_one(buffer, one)

@@ -2,7 +2,7 @@
 local M = {}
 
 ---Most changes that are kept of a buffer.
-local MOST = 64
+local MOST = 256
 
 ---@class ropewalk.BufferMoves
 ---@field now integer the version of the text as it is
@@ -59,7 +59,8 @@ function M.rows(buffer, version, first, stop)
   if not number then
     return nil
   end
-  for _, change in ipairs(vim.list_slice(own.changes, number)) do
+  for at = number, #own.changes do
+    local change = own.changes[at]
     if change.first < stop then
       if change.last > first then
         return nil
