@@ -55,6 +55,15 @@ pub struct Saved {
     pub meta: Option<FileMeta>,
 }
 
+/// Why a file may be half written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Doubt {
+    /// Neither what it held before nor the buffer's text.
+    News,
+    /// The beginning of the buffer's text.
+    CutOff,
+}
+
 /// An open document.
 #[derive(Debug)]
 pub struct Document {
@@ -391,6 +400,17 @@ impl Document {
     /// once for each.
     pub fn take_unfound_write(&mut self) -> bool {
         self.written.take().is_some()
+    }
+
+    /// Why what the disk holds may be half written, if it may be. O(n).
+    pub(crate) fn doubt(&self, now: &Saved) -> Option<Doubt> {
+        let is_known = self.saved.as_ref().is_none_or(|saved| saved.hash == now.hash);
+        let mut texts = self.written.iter().chain([&self.text]);
+        if is_known || texts.any(|text| text.equal_but_line_ends(&now.text)) {
+            return None;
+        }
+        let is_beginning = self.text.common_prefix(&now.text) == now.text.len();
+        Some(if is_beginning { Doubt::CutOff } else { Doubt::News })
     }
 
     /// Compares the buffer with what the disk holds now, and keeps the outcome.

@@ -3,7 +3,9 @@
 //! Document notifications take the gate shared and change one document each, without awaiting anything; a
 //! snapshot takes it exclusively, because iterating a DashMap is not atomic. No guard leaves this file.
 
-use crate::document::{Accord, ContentChange, DiskLook, Document, NotificationEffect, Saved};
+mod disk_looks;
+
+use crate::document::{Accord, ContentChange, Document, NotificationEffect};
 use crate::editor::Habits;
 use crate::ledger::Ledger;
 use crate::log::{Cursor, Origin};
@@ -448,71 +450,6 @@ impl Workspace {
             Some(_) => None,
         };
         roots.name(&path).unwrap_or_else(|| whole.unwrap_or(id.as_str()).to_owned())
-    }
-
-    /// Reads the disk beside an open document and keeps what it says: whether the buffer is clean, whether
-    /// the disk has moved. Blocking; the text compared is the one of this moment.
-    pub fn look_at_disk(&self, id: &DocId) -> DiskLook {
-        self.compare_with_disk(id, false)
-    }
-
-    /// `resynchronises`: what is found is what the editor has just written.
-    fn compare_with_disk(&self, id: &DocId, resynchronises: bool) -> DiskLook {
-        let Some(place) = self.place(id) else { return DiskLook::NoFile };
-        let roots = self.roots();
-        let Ok(meta) = disk::stat(&roots, &place) else { return DiskLook::NoFile };
-        let known = self.with_document(id, |document| {
-            document.saved.clone().filter(|saved| saved.meta == Some(meta))
-        });
-        // Asked before the file is read: what is written to it from now on shows in its times.
-        let settled = meta.is_settled().then_some(meta);
-        let now = match known.flatten() {
-            Some(known) => known,
-            None => {
-                let Ok(DiskFile::Text { text, hash, format }) = read_file(&place, &roots) else {
-                    return DiskLook::NoFile;
-                };
-                Saved { hash, text, format, meta: settled }
-            }
-        };
-        let look = self.with_document(id, |document| {
-            if resynchronises {
-                let changed = document.resynchronise(&now);
-                self.move_ledger(id, &changed);
-            }
-            document.compare(now)
-        });
-        let Some(look) = look else { return DiskLook::NoFile };
-        self.identities.insert(id.clone(), meta.identity);
-        if look == DiskLook::Conflict {
-            self.tell(None, Note::DiskConflict { file: place.shown });
-        }
-        look
-    }
-
-    /// didSave, in the order of notifications: the buffer was written as it is now.
-    pub fn written(&self, id: &DocId) {
-        self.with_document(id, |document| {
-            document.written();
-            lock(&self.ledger).saved(id, document.text());
-        });
-    }
-
-    /// Looks at the disk after a save. True is an alarm: the disk holds something else than was in the
-    /// buffer when it was saved. A text that was in doubt is then the disk's. Blocking.
-    pub fn look_after_save(&self, id: &DocId) -> bool {
-        let look = self.compare_with_disk(id, true);
-        let unfound = self.with_document(id, Document::take_unfound_write).unwrap_or(false);
-        let alarm = unfound && look != DiskLook::NoFile;
-        self.desync_alarms.fetch_add(usize::from(alarm), Ordering::Relaxed);
-        alarm
-    }
-
-    /// Looks at the disk beside every open document, so that what follows sees the truth.
-    pub fn look_at_disks(&self) {
-        for id in self.open_documents() {
-            self.look_at_disk(&id);
-        }
     }
 
     /// An id for a publish.

@@ -36,3 +36,32 @@ fn typing_on_after_a_save_is_no_conflict_and_no_alarm() {
     assert!(workspace.look_after_save(&id));
     assert_eq!(workspace.desync_alarms(), 1);
 }
+
+#[test]
+fn a_file_that_the_editor_is_writing_is_no_conflict() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().canonicalize().unwrap().join("a.txt");
+    std::fs::write(&path, "one\n").unwrap();
+    let workspace = Workspace::new(Roots::new(vec![("w".to_owned(), folder.path().to_owned())]));
+    workspace.join("s".into());
+    let uri = DocId::from_path(&path).to_uri();
+    let id = workspace.open(&uri, "text", 1, "one\n");
+    assert_eq!(workspace.look_at_disk(&id), DiskLook::Clean);
+    let mut text = "one\n".to_owned();
+    for version in 2..100 {
+        type_at_start(&workspace, &uri, version, "ä\n");
+        text.insert_str(0, "ä\n");
+        // As editors save: the file is emptied first.
+        std::thread::scope(|scope| {
+            scope.spawn(|| std::fs::write(&path, &text).unwrap());
+            while workspace.look_at_disk(&id) != DiskLook::Clean {}
+        });
+        workspace.written(&id);
+        assert!(!workspace.look_after_save(&id));
+        assert_eq!(workspace.take_news("s"), vec![]);
+    }
+    // What stays cut off is told.
+    type_at_start(&workspace, &uri, 100, "b");
+    std::fs::write(&path, "").unwrap();
+    assert_eq!(workspace.look_at_disk(&id), DiskLook::Conflict);
+}
