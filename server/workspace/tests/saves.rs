@@ -60,7 +60,7 @@ fn a_file_that_the_editor_is_writing_is_no_conflict() {
         assert!(!workspace.look_after_save(&id));
         assert_eq!(workspace.take_news("s"), vec![]);
     }
-    // What stays cut off is told.
+    // A file that stays cut off is told.
     type_at_start(&workspace, &uri, 100, "b");
     std::fs::write(&path, "").unwrap();
     assert_eq!(workspace.look_at_disk(&id), DiskLook::Conflict);

@@ -309,30 +309,34 @@ impl Bench {
         panic!("no event says {what}:\n{}", lines.join("\n"));
     }
 
-    /// Waits until the next turn of a teammate, or of the lead, has ended.
-    pub(crate) async fn turn_of(&mut self, member: Option<&str>) {
-        self.next(&format!("that a turn of {member:?} has ended"), |one| {
-            let is_its = one.member.as_deref() == member && one.thread.is_none();
-            (is_its && matches!(one.event, Event::TurnEnded { .. })).then_some(())
+    /// Waits until the lead's next turn has ended.
+    pub(crate) async fn turn(&mut self) {
+        self.next("that a turn of the lead has ended", |one| {
+            let is_leads = one.member.is_none() && one.thread.is_none();
+            (is_leads && matches!(one.event, Event::TurnEnded { .. })).then_some(())
         })
         .await;
     }
 
-    /// Waits until this turn of a teammate has ended, whoever's ended before.
-    pub(crate) async fn ended(&mut self, name: &str, number: u64) {
-        self.until(&format!("that turn {number} of {name} has ended"), |one| match &one.event {
-            Event::TurnEnded { turn, .. } if *turn == number => {
-                (one.member.as_deref() == Some(name) && one.thread.is_none()).then_some(())
+    /// Waits until this many turns of a teammate have ended, whoever's ended before. Gives the last one's message.
+    pub(crate) async fn ended(&mut self, name: &str, turns: u64) -> Option<String> {
+        let mut count = 0;
+        self.until(&format!("that {turns} turns of {name} have ended"), |one| match &one.event {
+            Event::TurnEnded { message, .. }
+                if one.member.as_deref() == Some(name) && one.thread.is_none() =>
+            {
+                count += 1;
+                (count == turns).then(|| message.clone())
             }
             _ => None,
         })
-        .await;
+        .await
     }
 
     /// Prompts the lead, and waits until its turn has ended.
     pub(crate) async fn ask(&mut self, prompt: &str) {
         self.session.prompt(Prompt::new(prompt));
-        self.turn_of(None).await;
+        self.turn().await;
     }
 
     /// Waits until a task has this status.

@@ -57,7 +57,7 @@ async fn two_members_in_one_line_make_one_conflict_and_the_task_is_done_again() 
             _ => None,
         })
         .await;
-    bench.turn_of(None).await;
+    bench.turn().await;
     let hunks = bench.hunks(1).await;
     assert!(hunks[0].new.contains("UNO"), "{hunks:?}");
 }
@@ -71,7 +71,7 @@ async fn a_rejection_is_told_to_who_made_the_change() {
     bench.ask("Spawn alice").await;
     bench.hunks(1).await;
     bench.send(Op::Reject(Selection::All, Some("not so".to_owned())));
-    bench.turn_of(Some("alice")).await;
+    bench.ended("alice", 2).await;
     assert!(bench.hunks(0).await.is_empty());
 }
 
@@ -94,7 +94,7 @@ async fn after_a_restart_members_go_on_with_their_tasks() {
     let alice = [edit("seven", "SEVEN").expect_text("still yours"), done(1)];
     replies.extend(all_of("alice", alice));
     let mut bench = bench.restarts(replies).await;
-    bench.turn_of(None).await;
+    bench.turn().await;
     bench.task_is(1, "completed").await;
     bench.hunks(2).await;
     let tasks = bench.tasks().await;
@@ -113,7 +113,7 @@ async fn the_file_of_a_task_is_the_leads_with_what_waits_there() {
     replies.extend(all_of("alice", [says("Ready."), read, done(1).expect_text("ONE")]));
     let mut bench = start(replies);
     bench.ask("Go").await;
-    bench.turn_of(None).await;
+    bench.turn().await;
     bench.task_is(1, "completed").await;
     // A hunk that the lead has changed counts as the lead's alone.
     let hunks = bench.hunks(1).await;

@@ -26,7 +26,7 @@ async fn a_member_with_nothing_to_do_leaves_after_a_minute_and_its_name_is_free(
     bench.advance(5);
     bench.member_is("alice", "shutdown").await;
     bench.ask("Spawn it again").await;
-    bench.turn_of(Some("alice")).await;
+    bench.ended("alice", 2).await;
 }
 
 #[tokio::test]
@@ -52,7 +52,7 @@ async fn a_message_comes_before_a_task() {
     bench.model.wait_until_reached("first").await;
     bench.ask("Tell it to use tabs, and make a task").await;
     bench.model.open_gate("first");
-    bench.turn_of(None).await;
+    bench.turn().await;
     bench.task_is(1, "completed").await;
 }
 
@@ -71,7 +71,7 @@ async fn a_message_in_mid_turn_stands_behind_the_results() {
     bench.model.wait_until_reached("looks").await;
     bench.ask("Tell it to mind the tests").await;
     bench.model.open_gate("looks");
-    bench.turn_of(Some("alice")).await;
+    bench.ended("alice", 1).await;
     let requests = bench.requests_of("alice");
     let last = &requests[1];
     assert!(last.find("a.txt").unwrap() < last.find("Mind the").unwrap(), "{last}");
@@ -126,7 +126,7 @@ async fn a_team_without_budget_stops_and_takes_nobody_more() {
     // Her first step is allowed: the lead has not used so much by then.
     bench.model.wait_until_reached("ready").await;
     bench.model.open_gate("lead");
-    bench.turn_of(None).await;
+    bench.turn().await;
     bench.model.open_gate("ready");
     bench.member_is("alice", "shutdown").await;
     bench.ask("One more").await;

@@ -39,13 +39,9 @@ async fn work_on_a_task_that_is_cancelled_meanwhile_ends_and_is_not_handed_over(
     bench.ask("Cancel it").await;
     renews(&bench).await;
     bench.model.open_gate("works");
-    let ended = |one: &ropewalk_protocol::SessionEvent| match &one.event {
-        Event::TurnEnded { message, .. } if one.member.is_some() => Some(message.clone()),
-        _ => None,
-    };
-    let words = bench.next("that alice's turn has ended", ended).await;
+    let words = bench.ended("alice", 2).await;
     assert!(words.unwrap().contains("Task #1 is no longer yours"));
-    bench.turn_of(Some("alice")).await;
+    bench.ended("alice", 3).await;
     until_sql(&bench, IDLE, |count| count == 1).await;
     assert_eq!(sql(&bench, BUNDLES).await, [0]);
     assert!(bench.session.hunks().is_empty());
@@ -78,7 +74,7 @@ async fn a_task_that_was_done_before_it_was_lost_counts_if_nobody_has_claimed_it
     renews(&bench).await;
     let (_, id) = bench.lead.sessions().remove(0);
     bench.session_of(&id).send(Op::Approve(Some(approval), Verdict::Refuse(None)));
-    bench.turn_of(None).await;
+    bench.turn().await;
     bench.task_is(1, "completed").await;
     bench.hunks(1).await;
 }

@@ -79,7 +79,7 @@ async fn the_leads_state_is_told_again_if_the_board_did_not_take_it() {
     bench.member_is("lead", "working").await;
     sql(&bench, "create trigger away before update of state on members when new.state = 'idle' begin select raise(abort, 'away'); end").await;
     bench.model.open_gate("works");
-    bench.turn_of(None).await;
+    bench.turn().await;
     for _ in 0..10 {
         bench.advance(5);
         assert_eq!(sql(&bench, "select count(*) from members where state = 'idle'").await, [0]);

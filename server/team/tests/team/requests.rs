@@ -80,7 +80,7 @@ async fn a_member_that_plans_changes_nothing_after_a_restart_either() {
         })
         .await;
     bench.model.open_gate("lead");
-    bench.turn_of(None).await;
+    bench.turn().await;
 
     let alice = [edit("one", "ONE").expect_text("approved"), says("Changed.")];
     let mut bench = bench.restarts(all_of("alice", alice)).await;

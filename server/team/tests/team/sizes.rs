@@ -13,7 +13,7 @@ async fn tools_of_a_lead_and_of_a_member_take_four_kilobytes_at_most() {
     let replies = [calls("spawn_teammate", spawn("alice")), says("It waits.")];
     let mut bench = start(replies.into_iter().chain(all_of("alice", [says("Nothing to do.")])));
     bench.ask("Spawn alice").await;
-    bench.turn_of(Some("alice")).await;
+    bench.ended("alice", 1).await;
     let requests = bench.model.requests();
     let is_of_member = |request: &&Value| request.to_string().contains("You are 'alice'");
     let lead = requests.iter().find(|one| !is_of_member(one)).unwrap();

@@ -42,12 +42,12 @@ async fn a_stop_holds_without_a_task_too_until_the_user_writes() {
     bench.ask("Go").await;
     bench.model.wait_until_reached("first").await;
     interrupt(&bench);
-    bench.turn_of(Some("alice")).await;
+    bench.ended("alice", 1).await;
     until_sql(&bench, IDLE, |count| count == 1).await;
     bench.advance(5);
     is_untouched(&bench).await;
     says_to_alice(&bench, "Mind the tests");
-    bench.turn_of(None).await;
+    bench.turn().await;
     bench.task_is(1, "completed").await;
 }
 
@@ -77,11 +77,11 @@ async fn a_task_claimed_in_a_turn_that_the_user_stops_is_not_begun() {
     bench.ask("Go").await;
     asked(&mut bench).await;
     interrupt(&bench);
-    bench.turn_of(Some("alice")).await;
+    bench.ended("alice", 1).await;
     until_sql(&bench, IDLE, |count| count == 1).await;
     is_untouched(&bench).await;
     says_to_alice(&bench, "Mind the tests");
-    bench.turn_of(None).await;
+    bench.turn().await;
     bench.task_is(1, "completed").await;
 }
 
@@ -95,7 +95,7 @@ async fn a_member_that_is_stopped_while_its_plan_waits_returns_its_task() {
     replies.extend(all_of("alice", [says("Ready."), submit.expect_text("Task #1")]));
     let mut bench = start(replies);
     bench.ask("Go").await;
-    bench.turn_of(None).await;
+    bench.turn().await;
     let waits =
         "select count(*) from members, requests where name = 'alice' and members.state = 'idle'";
     until_sql(&bench, waits, |count| count == 1).await;

@@ -29,7 +29,7 @@ async fn teammates_claim_tasks_by_themselves_and_all_comes_to_one_review() {
     ));
     let mut bench = start(replies);
     bench.ask("Create 3 tasks on the board, then spawn alice.").await;
-    bench.turn_of(None).await;
+    bench.turn().await;
     for number in 1..=3 {
         bench.task_is(number, "completed").await;
     }
@@ -55,7 +55,7 @@ async fn a_dependant_reads_what_it_builds_on_before_anything_is_accepted() {
     replies.extend(all_of("bob", [says("Ready."), read, done(2).expect_text("ONE")]));
     let mut bench = start(replies);
     bench.ask("Go").await;
-    bench.turn_of(None).await;
+    bench.turn().await;
     bench.task_is(2, "completed").await;
     assert_eq!(bench.hunks(1).await.len(), 1);
 }
