@@ -79,8 +79,8 @@ fn a_server_that_is_not_there() {
         "Ollama isn't running at 127.0.0.1:1: start it with `OLLAMA_HOST=127.0.0.1:1 ",
     );
 
-    // Elsewhere it may come back.
-    let flags = ["-cprovider.scripted.base_url=https://models.invalid", "-climits.retry_seconds=1"];
+    // Elsewhere it may come back. This address is no loopback address, and is refused at once.
+    let flags = ["-cprovider.scripted.base_url=https://0.0.0.0:1", "-climits.retry_seconds=1"];
     let ran = world.run(&[flags[0], flags[1], "run", "hello"]).ended(1);
     one_sentence(&ran, "cannot be reached");
     assert!(ran.out.contains("; try 2 in "), "each try is shown: {ran:#?}");

@@ -538,13 +538,18 @@ fn a_plugin_hears_which_session_is_current() {
     editor.open("a.txt");
     assert_eq!(turn(&editor, "Capitals"), "end_turn");
     let first = editor.execute("ropewalk.status", Value::Null).unwrap()["session"].clone();
+    let started = |count: usize| {
+        editor.wait_for(&format!("{count} sessions"), |seen| {
+            let events = seen.events().into_iter();
+            let started: Vec<Value> = events.filter(|it| it["type"] == "session_started").collect();
+            Some(started).filter(|started| started.len() == count)
+        })
+    };
     let second = editor.execute("ropewalk.new", Value::Null).unwrap()["session"].clone();
+    // It would not be told of one that is no longer current.
+    started(2);
     editor.execute("ropewalk.resume", Value::Null).unwrap();
-    let started = editor.wait_for("three sessions", |seen| {
-        let events = seen.events().into_iter();
-        let started: Vec<Value> = events.filter(|it| it["type"] == "session_started").collect();
-        Some(started).filter(|started| started.len() == 3)
-    });
+    let started = started(3);
     let ids: Vec<&Value> = started.iter().map(|it| &it["session"]).collect();
     assert_eq!(ids, [&first, &second, &first]);
     assert_eq!((&started[2]["title"], &started[2]["turns"]), (&json!("Capitals"), &json!(1)));
