@@ -75,13 +75,23 @@ pub(crate) fn worker(args: WorkerArgs, mut flags: Vec<String>) -> anyhow::Result
 async fn work(host: Arc<Host>, join: JoinTeam) -> anyhow::Result<Departure> {
     let mut events = host.subscribe();
     let team = join.team.clone();
-    let worker = host.join_team(join).await;
+    // Listened for before it joins: one that is ended after that would stay on the board until its lease is over.
+    let mut signals = Signals::listen()?;
+    let mut joining = std::pin::pin!(host.join_team(join));
+    let (worker, is_stopped) = tokio::select! {
+        worker = &mut joining => (worker, false),
+        () = signals.next() => match tokio::time::timeout(LEAVE, joining).await {
+            Ok(worker) => (worker, true),
+            Err(_) => std::process::exit(CliExit::Interrupted.code().into()),
+        },
+    };
     let worker = worker.map_err(|refusal| anyhow::anyhow!("{}.", refusal.words))?;
     say(&format!("{} has joined the team {team}.", worker.name()));
     let stop = worker.stopper();
-    let mut signals = Signals::listen()?;
     tokio::spawn(async move {
-        signals.next().await;
+        if !is_stopped {
+            signals.next().await;
+        }
         say("It gives its task back and leaves; once more ends it at once.");
         stop();
         signals.next().await;

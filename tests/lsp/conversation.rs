@@ -198,6 +198,8 @@ fn a_closed_conversation_loses_nothing_and_one_that_is_deleted_is_made_anew() {
     stage.agent.model.wait_until_reached_blocking("closed");
     editor.save(CHAT);
     editor.close(CHAT);
+    // Once this is answered, the server has heard that it is closed.
+    editor.execute("ropewalk.status", Value::Null).unwrap();
     stage.agent.model.open_gate("closed");
     editor.wait_for_message("Late words.");
     editor.wait_for_turn_end();

@@ -114,6 +114,8 @@ fn two_windows_on_one_page_keep_what_each_user_typed() {
     let saved = stage.disk(CHAT);
     b.reload(CHAT);
     write(&b, " and of B");
+    // Once this is answered, the server has heard all that was typed.
+    b.code_actions(CHAT, (0, 0), (0, 0));
     stage.agent.model.open_gate("B");
     let text = wait(&b, "To B.");
     b.wait_for_turn_end();

@@ -31,7 +31,7 @@ use ropewalk_text::plain::plain;
 use ropewalk_tools::bounds::{PREVIEW_CHARS, preview};
 use ropewalk_tools::policy::Access;
 use ropewalk_tools::{Bounds, Context, Effect, Grant, Progress, ToolOutput, TypedTool as _};
-use ropewalk_workspace::{DiskLook, DocId, View};
+use ropewalk_workspace::{DiskLook, View};
 use serde_json::Value;
 pub(crate) use stage::{CallStage, CallStages};
 use std::borrow::Cow;
@@ -316,11 +316,9 @@ impl Turn {
     async fn notice_disk(&self, output: &mut ToolOutput) {
         let parts = self.parts.clone();
         let moved = tokio::task::spawn_blocking(move || {
-            let moved = |id: &DocId| {
-                matches!(parts.workspace.look_at_disk(id), DiskLook::Moved | DiskLook::Conflict)
-            };
-            let ids = parts.workspace.open_documents().into_iter().filter(moved);
-            ids.map(|id| parts.workspace.shown(&id)).collect::<Vec<_>>()
+            let mut looks = parts.workspace.look_at_disks();
+            looks.retain(|(_, look)| matches!(look, DiskLook::Moved | DiskLook::Conflict));
+            looks.iter().map(|(id, _)| parts.workspace.shown(id)).collect::<Vec<_>>()
         });
         let moved = moved.await.unwrap_or_default();
         if !moved.is_empty() {

@@ -286,7 +286,7 @@ impl Documents for Backend {
         let id = DocId::from_uri(params.text_document.uri.as_str());
         self.state.workspace.written(&id);
         if self.state.workspace.is_in_doubt(&id) {
-            // Before anything else is heard of it, which would be of the text that the editor has.
+            // Before anything else is heard of it, which would be of the text that the editor has; it may wait for 150 ms.
             self.state.workspace.look_after_save(&id);
             self.state.moved.notify_one();
         }

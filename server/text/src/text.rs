@@ -186,6 +186,12 @@ impl Text {
         normalised(self).eq(normalised(other))
     }
 
+    /// True if this text begins with the other when `\r\n` and lone `\r` count as `\n`. O(length of the other).
+    pub fn begins_with_but_line_ends(&self, other: &Text) -> bool {
+        let mut own = normalised(self);
+        normalised(other).all(|byte| own.next() == Some(byte))
+    }
+
     /// How many leading bytes the two texts share, on a char boundary of both. O(shared).
     pub fn common_prefix(&self, other: &Text) -> usize {
         let (mut a, mut b) = (self.chunks(), other.chunks());

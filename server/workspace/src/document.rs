@@ -6,14 +6,17 @@
 mod echo;
 mod find;
 mod part;
+mod saved;
 
+pub use saved::DiskLook;
+pub(crate) use saved::{Doubt, Saved};
+
+use crate::PublishId;
 use crate::editor::Habits;
 use crate::log::{DeltaLog, Origin};
 use crate::proof::{Expected, Settled};
-use crate::{ContentHash, PublishId};
 use echo::ToldChange;
-use ropewalk_files::disk::FileMeta;
-use ropewalk_text::decode::{Encoding, FileFormat};
+use ropewalk_text::decode::Encoding;
 use ropewalk_text::{ChangeSet, Coordinates, Position, Text, coarse_diff};
 
 /// A notification that deletes more lines than this, or more than half of the document, is coarse.
@@ -39,29 +42,6 @@ pub struct ContentChange {
     pub range: Option<(Position, Position)>,
     /// The new text.
     pub text: String,
-}
-
-/// The disk's content as it was when it was last looked at.
-#[derive(Clone, Debug)]
-pub struct Saved {
-    /// The hash of the file's bytes.
-    pub hash: ContentHash,
-    /// The decoded text. Shares the buffer's memory when they were equal.
-    pub text: Text,
-    /// How the bytes are encoded.
-    pub format: FileFormat,
-    /// The file's metadata from before it was read, if it was settled: as long as it is the same, the file need
-    /// not be read again.
-    pub meta: Option<FileMeta>,
-}
-
-/// Why a file may be half written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Doubt {
-    /// Neither what it held before nor the buffer's text.
-    News,
-    /// The beginning of the buffer's text.
-    CutOff,
 }
 
 /// An open document.
@@ -120,21 +100,6 @@ pub struct Step {
     pub before: Option<Text>,
     /// The text after it.
     pub after: Text,
-}
-
-/// The result of comparing an open document with the disk.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DiskLook {
-    /// The document shows no file, or the file can't be read.
-    NoFile,
-    /// Equal, line ends aside.
-    Clean,
-    /// The buffer is as it was saved; the disk has moved on.
-    Moved,
-    /// The buffer has unsaved text.
-    Dirty,
-    /// The buffer has unsaved text and the disk has moved on too.
-    Conflict,
 }
 
 impl Document {
@@ -385,79 +350,8 @@ impl Document {
         std::mem::take(&mut self.lost)
     }
 
-    /// The editor has written the buffer as it is now: what the disk will be found to hold.
-    pub fn written(&mut self) {
-        self.just_written = true;
-        self.written = Some(self.text.clone());
-    }
-
-    /// The text that the disk was last known to hold, or told to.
-    pub fn last_saved(&self) -> Option<&Text> {
-        self.written.as_ref().or(self.saved.as_ref().map(|saved| &saved.text))
-    }
-
-    /// Takes the mark that a write was told of which the disk has not been found to hold. True only
-    /// once for each.
-    pub fn take_unfound_write(&mut self) -> bool {
-        self.written.take().is_some()
-    }
-
-    /// Why what the disk holds may be half written, if it may be. O(n).
-    pub(crate) fn doubt(&self, now: &Saved) -> Option<Doubt> {
-        let is_known = self.saved.as_ref().is_none_or(|saved| saved.hash == now.hash);
-        let mut texts = self.written.iter().chain([&self.text]);
-        if is_known || texts.any(|text| text.equal_but_line_ends(&now.text)) {
-            return None;
-        }
-        let is_beginning = self.text.common_prefix(&now.text) == now.text.len();
-        Some(if is_beginning { Doubt::CutOff } else { Doubt::News })
-    }
-
-    /// Compares the buffer with what the disk holds now, and keeps the outcome.
-    pub fn compare(&mut self, now: Saved) -> DiskLook {
-        self.moved = None;
-        let is_written = |written: &mut Text| now.text.equal_but_line_ends(written);
-        let found = self.written.take_if(is_written).is_some();
-        if now.text.equal_but_line_ends(&self.text) {
-            // Share the memory where they are equal to the byte.
-            let text = if now.text == self.text { self.text.clone() } else { now.text.clone() };
-            self.saved = Some(Saved { text, ..now });
-            return DiskLook::Clean;
-        }
-        match &self.saved {
-            Some(saved) if saved.hash == now.hash => {
-                let text = saved.text.clone();
-                self.saved = Some(Saved { text, ..now });
-                DiskLook::Dirty
-            }
-            // The user saved, and has typed on before anybody looked.
-            Some(_) if found => {
-                self.saved = Some(now);
-                DiskLook::Dirty
-            }
-            Some(_) if self.is_clean() => {
-                self.moved = Some(now.text);
-                DiskLook::Moved
-            }
-            Some(_) => {
-                // Told once for each content of the disk: from now on it is what is known.
-                self.saved = Some(now);
-                DiskLook::Conflict
-            }
-            None => {
-                self.saved = Some(now);
-                DiskLook::Dirty
-            }
-        }
-    }
-
     /// Orders the documents that show one file: the greatest is in use.
     pub(crate) fn use_rank(&self) -> (bool, u64) {
         (!self.is_clean() && self.moved.is_none(), self.used)
-    }
-
-    /// True if the buffer equals the disk's content as last read, line ends aside.
-    pub fn is_clean(&self) -> bool {
-        self.saved.as_ref().is_some_and(|saved| saved.text.equal_but_line_ends(&self.text))
     }
 }

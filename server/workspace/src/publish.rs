@@ -300,7 +300,7 @@ async fn publish_file(
     if is_of_git(fork, [id, &source]) {
         return (Vec::new(), Some(Failure::OfGit));
     }
-    if has_file && (workspace.is_unsaved(id) || workspace.is_unsaved(&source)) {
+    if has_file && workspace.is_unsaved(&[id, &source]) {
         return (Vec::new(), Some(Failure::Unsaved));
     }
     // A file whose rename was not chosen lies under its old name.

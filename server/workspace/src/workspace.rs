@@ -254,15 +254,6 @@ impl Workspace {
         self.documents.contains_key(id)
     }
 
-    /// True if it is open with text that the disk has not. Looks at the disk. Blocking.
-    pub(crate) fn is_unsaved(&self, id: &DocId) -> bool {
-        if !self.is_open(id) {
-            return false;
-        }
-        self.look_at_disk(id);
-        self.with_document(id, |document| !document.is_clean()).unwrap_or(false)
-    }
-
     /// Finds the places of published texts of an open document anew, and follows them from now on.
     pub(crate) fn anchor(&self, id: &DocId) {
         self.with_document(id, |document| lock(&self.ledger).anchor(id, document.text()));

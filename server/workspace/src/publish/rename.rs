@@ -132,7 +132,7 @@ impl Publishing<'_> {
         let slot = workspace.slot(&from);
         let _guard = slot.lock().await;
         editor.barrier().await;
-        if workspace.is_unsaved(id) || workspace.is_unsaved(&from) {
+        if workspace.is_unsaved(&[id, &from]) {
             return Some(Err(Failure::Unsaved));
         }
         let begun = match tried(|| self.begin(&from, id, selection)) {

@@ -69,7 +69,7 @@ impl Undoing<'_> {
     fn is_unsaved(&self, file: &PublishedFile) -> bool {
         let of_mode = matches!(file.after, Some(FileAfter::Mode { .. }));
         let place = self.workspace.roots().place_of_name(&file.path).ok();
-        !of_mode && place.is_some_and(|place| self.workspace.is_unsaved(&place.doc()))
+        !of_mode && place.is_some_and(|place| self.workspace.is_unsaved(&[&place.doc()]))
     }
 
     fn file(&self, file: &PublishedFile) -> Result<(), FileError> {

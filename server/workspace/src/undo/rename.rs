@@ -32,7 +32,7 @@ impl Undoing<'_> {
         let slot = workspace.slot(&now.doc());
         let _guard = slot.lock().await;
         editor.barrier().await;
-        if workspace.is_unsaved(&now.doc()) || workspace.is_unsaved(&back.doc()) {
+        if workspace.is_unsaved(&[&now.doc(), &back.doc()]) {
             return Err(Failure::Unsaved);
         }
         let is_free = matches!(disk::stat(&roots, &back), Err(FileError::NotFound { .. }));
