@@ -44,7 +44,7 @@ pub(crate) struct WorkerArgs {
     stay: bool,
 }
 
-/// How long the rest of its session may take to end.
+/// How long it may take to join, or the rest of its session to end, once it is told to leave.
 const LEAVE: Duration = Duration::from_millis(500);
 
 /// Works until there is nothing to do, or somebody stops it.

@@ -4,7 +4,7 @@ use crate::conversation::{CHAT, act, end, is_shown, opened, page, wait, write};
 use crate::support::agent::Agent;
 use crate::support::skip;
 use crate::support::stage::{QUIET, Stage, edit, say};
-use ropewalk_testkit::editor::{FakeEditor, Profile};
+use ropewalk_testkit::editor::{FakeEditor, Handling, Profile};
 use ropewalk_testkit::model::ReplyPlace;
 use serde_json::Value;
 use std::path::Path;
@@ -128,6 +128,31 @@ fn two_windows_on_one_page_keep_what_each_user_typed() {
     assert_eq!(stage.disk(CHAT), saved);
     a.shutdown();
     stage.end(b);
+}
+
+#[test]
+fn words_on_their_way_to_a_page_that_is_closed_are_told() {
+    let reply = say("Late words.").gate(ReplyPlace::Answer, "late");
+    let stage = Stage::new("review", &[], [reply]);
+    let editor = opened(&stage, Profile::VSCODE);
+    write(&editor, "hello");
+    act(&editor, None, "send");
+    wait(&editor, "## Ropewalk");
+    let edit = || editor.wait_for("an edit", |seen| seen.take_next("workspace/applyEdit"));
+    // That of the headings.
+    edit();
+    stage.agent.model.wait_until_reached_blocking("late");
+    editor.save(CHAT);
+    editor.handle_edits(None);
+    stage.agent.model.open_gate("late");
+    edit();
+    editor.close(CHAT);
+    editor.handle_edits(Some(Handling::Usual));
+    editor.wait_for_message("Late words.");
+    editor.open(CHAT);
+    let text = wait(&editor, "Late words.");
+    assert!(text.ends_with("hello\n\n## Ropewalk\n\nLate words.\n\n## You\n\n"), "{text}");
+    stage.end(editor);
 }
 
 #[test]

@@ -218,10 +218,7 @@ impl Nvim {
                 return found;
             }
             if Instant::now() > end {
-                let (screen, messages) = (self.screen().join("\n"), self.messages());
-                panic!(
-                    "waited in vain for {what}; the screen:\n{screen}\nits messages:\n{messages}"
-                );
+                panic!("waited in vain for {what}; the screen:\n{}", self.screen().join("\n"));
             }
             std::thread::sleep(Duration::from_millis(2));
         }

@@ -169,6 +169,7 @@ impl State {
 pub(crate) async fn keep(state: Arc<State>) {
     let Some(mut entries) = lock(&state.chat.to_append).take() else { return };
     while let Some(entry) = entries.recv().await {
+        let mut is_told = false;
         loop {
             let opened = state.chat.opened.notified();
             let mut opened = std::pin::pin!(opened);
@@ -178,16 +179,17 @@ pub(crate) async fn keep(state: Arc<State>) {
                 opened.await;
                 continue;
             };
-            match put(&state, &id, &entry).await {
-                Ok(()) => break,
-                Err(Failure::Closed) => {}
-                Err(failure) => {
-                    tracing::warn!(%failure, "the conversation was not appended to");
-                    if let ChatEntry::Block(words) = &entry {
-                        state.show_message(MessageType::INFO, words.clone(), None).await;
-                    }
-                    break;
-                }
+            let Err(failure) = put(&state, &id, &entry).await else { break };
+            // Words on their way while it was closed were meant for it alone.
+            if let ChatEntry::Block(words) = &entry
+                && !is_told
+            {
+                state.show_message(MessageType::INFO, words.clone(), None).await;
+                is_told = true;
+            }
+            if !matches!(failure, Failure::Closed) {
+                tracing::warn!(%failure, "the conversation was not appended to");
+                break;
             }
         }
     }

@@ -65,9 +65,12 @@ fn a_file_that_the_editor_is_writing_is_no_conflict() {
         }
         // As editors save: the file is emptied first.
         std::thread::scope(|scope| {
-            scope.spawn(|| std::fs::write(&path, &text).unwrap());
-            while workspace.look_at_disk(&id) != DiskLook::Clean {}
+            let save = scope.spawn(|| std::fs::write(&path, &text).unwrap());
+            while !save.is_finished() {
+                workspace.look_at_disk(&id);
+            }
         });
+        assert_eq!(workspace.look_at_disk(&id), DiskLook::Clean);
         workspace.written(&id);
         assert!(!workspace.look_after_save(&id));
         assert_eq!(workspace.take_news("s"), vec![]);

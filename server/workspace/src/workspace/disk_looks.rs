@@ -36,8 +36,7 @@ impl Workspace {
 
     /// True if one of these is open with text that the disk has not. Looks at the disk. Blocking, as for one.
     pub(crate) fn is_unsaved(&self, ids: &[&DocId]) -> bool {
-        let open: Vec<DocId> =
-            ids.iter().filter(|id| self.is_open(id)).map(|id| DocId::clone(id)).collect();
+        let open: Vec<DocId> = ids.iter().copied().filter(|id| self.is_open(id)).cloned().collect();
         self.look(open.iter().cloned(), false);
         // All as they are now: one may have been typed into while another was looked at.
         let is_dirty = |id| self.with_document(id, |document| !document.is_clean());
