@@ -139,7 +139,7 @@ fn words_on_their_way_to_a_page_that_is_closed_are_told() {
     act(&editor, None, "send");
     wait(&editor, "## Ropewalk");
     let edit = || editor.wait_for("an edit", |seen| seen.take_next("workspace/applyEdit"));
-    // That of the headings.
+    // The first is of the headings.
     edit();
     stage.agent.model.wait_until_reached_blocking("late");
     editor.save(CHAT);
