@@ -65,7 +65,7 @@ fn messages() -> Vec<Message> {
 async fn body(protocol: Protocol, thinking: Option<Thinking>) -> String {
     let server = ScriptedModel::start_over(protocol, [ScriptedReply::new().text("ok")])
         .expect("a port is free");
-    let model = if protocol == Protocol::Anthropic { "claude-sonnet-4-5" } else { "gpt-5" };
+    let model = if protocol == Protocol::Anthropic { "claude-sonnet-5-5" } else { "gpt-6.1-sol" };
     let config = ServerConfig { model: model.to_owned(), thinking, ..server.config() };
     let model = ServerModel::new(config, Http::new()).expect("the address is one");
     let tool = ToolDeclaration {

@@ -240,7 +240,7 @@ fn model_name(text: &str) -> Result<&str, UsageError> {
     match text.split_once('/').is_some_and(is_whole) {
         true => Ok(text),
         false => Err(UsageError(
-            "--model must look like PROVIDER/NAME, for example anthropic/claude-sonnet-4-5"
+            "--model must look like PROVIDER/NAME, for example anthropic/claude-sonnet-5-5"
                 .to_owned(),
         )),
     }

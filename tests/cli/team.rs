@@ -246,7 +246,7 @@ fn a_worker_without_a_model_takes_no_task() {
     let board = board(&world);
     board.add("Spared", "", &[]);
     for (model, words) in [
-        ("openai/gpt-5", "The model can't be asked: set OPENAI_API_KEY."),
+        ("openai/gpt-6.1-sol", "The model can't be asked: set OPENAI_API_KEY."),
         ("nobody/nothing", "there is no provider nobody"),
     ] {
         world.configure(&format!("model = \"{model}\"\n"));

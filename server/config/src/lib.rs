@@ -57,10 +57,11 @@ pub use trust::TrustQuestion;
 /// Which model is used when none is configured: the first variable that is set in the environment
 /// and not empty decides. Data, so that another provider is one line.
 pub const MODEL_DEFAULTS: &[(&str, &str)] = &[
-    ("ANTHROPIC_API_KEY", "anthropic/claude-sonnet-4-5"),
-    ("OPENAI_API_KEY", "openai/gpt-5"),
-    ("OPENROUTER_API_KEY", "openrouter/anthropic/claude-sonnet-4.5"),
-    ("DEEPSEEK_API_KEY", "deepseek/deepseek-chat"),
+    ("ANTHROPIC_API_KEY", "anthropic/claude-sonnet-5-5"),
+    ("OPENAI_API_KEY", "openai/gpt-6.1-sol"),
+    ("OPENROUTER_API_KEY", "openrouter/anthropic/claude-sonnet-5.5"),
+    ("DEEPSEEK_API_KEY", "deepseek/deepseek-v4-flash"),
+    ("GEMINI_API_KEY", "gemini/gemini-3.8-flash"),
     ("MISTRAL_API_KEY", "mistral/mistral-large-latest"),
     ("GROQ_API_KEY", "groq/openai/gpt-oss-120b"),
 ];
@@ -85,7 +86,7 @@ pub const PROVIDER_PRESETS: &[(&str, &str, &str, &str)] = &[
 /// The log filter when none is configured.
 pub const DEFAULT_LOG: &str = "info";
 
-/// A model, as in `anthropic/claude-sonnet-4-5`.
+/// A model, as in `anthropic/claude-sonnet-5-5`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ModelName {
     /// Text before the first `/`: a name in [`Config::providers`]. Never empty.

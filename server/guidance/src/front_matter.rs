@@ -4,41 +4,33 @@
 //! a colon in a description, is read as they meant it.
 
 use crate::marks::{one_line, said};
-use serde::Deserialize;
-use serde::de::DeserializeOwned;
-use serde_saphyr::options::DuplicateKeyPolicy;
+use saphyr_parser::{Event, Parser, ScalarStyle};
+use std::collections::BTreeMap;
 
 /// Words of a head, as far as they are used.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct FrontMatter {
     /// The name that it gives.
-    #[serde(default)]
     pub(crate) name: Option<String>,
     /// Words on when to use it.
-    #[serde(default)]
     pub(crate) description: Option<String>,
 }
 
 /// Words of the head of a subagent type.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct TypeHead {
     /// The name that it gives.
-    #[serde(default)]
     pub(crate) name: Option<String>,
     /// Words on when to use it.
-    #[serde(default)]
     pub(crate) description: Option<String>,
     /// The only tools that it has.
-    #[serde(default)]
     pub(crate) tools: Option<NameList>,
     /// The model that it works with.
-    #[serde(default)]
     pub(crate) model: Option<String>,
 }
 
 /// Names as a list, or in one text with commas between them.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(untagged)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum NameList {
     /// One text, with commas.
     Text(String),
@@ -86,8 +78,9 @@ pub fn parted(text: &str) -> (Option<&str>, &str) {
 /// # Errors
 /// Its fault, in words.
 pub(crate) fn read(head: &str) -> Result<FrontMatter, String> {
-    let found: FrontMatter = parse(head, &["name", "description"])?;
-    Ok(FrontMatter { name: clean(found.name), description: clean(found.description) })
+    parse(head, &["name", "description"], |found| {
+        Ok(FrontMatter { name: found.text("name")?, description: found.text("description")? })
+    })
 }
 
 /// Reads the head of a subagent type in the same way.
@@ -95,35 +88,122 @@ pub(crate) fn read(head: &str) -> Result<FrontMatter, String> {
 /// # Errors
 /// Its fault, in words.
 pub(crate) fn read_type(head: &str) -> Result<TypeHead, String> {
-    let found: TypeHead = parse(head, &["name", "description", "tools", "model"])?;
-    let (name, description) = (clean(found.name), clean(found.description));
-    Ok(TypeHead { name, description, tools: found.tools, model: clean(found.model) })
+    parse(head, &["name", "description", "tools", "model"], |found| {
+        let (name, description) = (found.text("name")?, found.text("description")?);
+        Ok(TypeHead { name, description, tools: found.names("tools")?, model: found.text("model")? })
+    })
 }
 
-fn clean(text: Option<String>) -> Option<String> {
-    text.map(|text| one_line(&text)).filter(|text| !text.is_empty())
+fn parse<T>(
+    head: &str,
+    keys: &[&str],
+    read: impl Fn(&Head) -> Result<T, String>,
+) -> Result<T, String> {
+    let from = |text: &str| read(&Head::of(text)?);
+    from(head).or_else(|error| from(&quoted(&said(head), keys)).map_err(|_| error))
 }
 
-fn parse<T: DeserializeOwned + Default>(head: &str, keys: &[&str]) -> Result<T, String> {
-    yaml(head).or_else(|error| yaml(&quoted(&said(head), keys)).map_err(|_| error))
+/// Most events of the parser that a head may cost, and the deepest nesting in it.
+const MOST_EVENTS: usize = 10_000;
+const DEEPEST: usize = 32;
+
+/// Values of a head by their keys. The last value of a key counts.
+#[derive(Default)]
+struct Head(BTreeMap<String, Value>);
+
+/// Value of a key: what is read of it.
+enum Value {
+    Null,
+    Text(String),
+    List(Vec<String>),
+    Other,
 }
 
-fn yaml<T: DeserializeOwned + Default>(head: &str) -> Result<T, String> {
-    let options = serde_saphyr::options! {
-        budget: serde_saphyr::budget! {
-            max_events: 10_000,
-            max_nodes: 5_000,
-            max_depth: 32,
-            max_aliases: 100,
-            max_anchors: 100,
-            max_documents: 1,
-            max_total_scalar_bytes: LONGEST_HEAD,
-        },
-        duplicate_keys: DuplicateKeyPolicy::LastWins,
-        with_snippet: false,
-    };
-    let found = serde_saphyr::from_str_with_options::<Option<T>>(head, options);
-    found.map(Option::unwrap_or_default).map_err(|error| one_line(&error.to_string()))
+impl Head {
+    /// Reads one YAML mapping, or nothing at all. O(length).
+    fn of(text: &str) -> Result<Head, String> {
+        let mut head = Head::default();
+        let mut depth = 0;
+        let (mut key, mut list): (Option<String>, Option<Vec<String>>) = (None, None);
+        for (count, event) in Parser::new_from_str(text).enumerate() {
+            let (event, _) = event.map_err(|error| one_line(&error.to_string()))?;
+            if count > MOST_EVENTS || depth > DEEPEST {
+                return Err("it is nested too deeply or has too many parts".to_owned());
+            }
+            let value = match event {
+                Event::MappingStart(..) | Event::SequenceStart(..) => {
+                    depth += 1;
+                    match (depth, &event) {
+                        (1, Event::SequenceStart(..)) => return Err(NO_MAPPING.to_owned()),
+                        (2, _) if key.is_none() => return Err("a key of it is no text".to_owned()),
+                        (2, Event::SequenceStart(..)) => list = Some(Vec::new()),
+                        (2.., _) => list = None,
+                        _ => {}
+                    }
+                    continue;
+                }
+                Event::MappingEnd | Event::SequenceEnd => {
+                    depth -= 1;
+                    match depth {
+                        1 => list.take().map_or(Value::Other, Value::List),
+                        _ => continue,
+                    }
+                }
+                Event::Scalar(text, style, ..) => match (depth, &mut list) {
+                    (0, _) if is_null(&text, style) => continue,
+                    (0, _) => return Err(NO_MAPPING.to_owned()),
+                    (1, _) if key.is_none() => {
+                        key = Some(text.into_owned());
+                        continue;
+                    }
+                    (1, _) if is_null(&text, style) => Value::Null,
+                    (1, _) => Value::Text(text.into_owned()),
+                    (_, Some(list)) => {
+                        list.push(text.into_owned());
+                        continue;
+                    }
+                    (_, None) => continue,
+                },
+                Event::Alias(_) if depth == 1 && key.is_some() => Value::Other,
+                Event::Alias(_) if depth == 1 => return Err("a key of it is no text".to_owned()),
+                Event::Alias(_) => {
+                    list = None;
+                    continue;
+                }
+                _ => continue,
+            };
+            if let Some(key) = key.take() {
+                head.0.insert(key, value);
+            }
+        }
+        Ok(head)
+    }
+
+    /// The text of a key, on one line. `None` if it is empty.
+    fn text(&self, key: &str) -> Result<Option<String>, String> {
+        match self.0.get(key) {
+            None | Some(Value::Null) => Ok(None),
+            Some(Value::Text(text)) => Ok(Some(one_line(text)).filter(|text| !text.is_empty())),
+            Some(_) => Err(format!("`{key}` is no text")),
+        }
+    }
+
+    /// The names of a key.
+    fn names(&self, key: &str) -> Result<Option<NameList>, String> {
+        match self.0.get(key) {
+            None | Some(Value::Null) => Ok(None),
+            Some(Value::Text(text)) => Ok(Some(NameList::Text(text.clone()))),
+            Some(Value::List(names)) => Ok(Some(NameList::List(names.clone()))),
+            Some(Value::Other) => Err(format!("`{key}` is neither a text nor a list of texts")),
+        }
+    }
+}
+
+const NO_MAPPING: &str = "it is no mapping of keys to values";
+
+/// True for a value that YAML's core schema reads as nothing.
+fn is_null(text: &str, style: ScalarStyle) -> bool {
+    style == ScalarStyle::Plain && matches!(text, "" | "~" | "null" | "Null" | "NULL")
 }
 
 /// The same head with the values of these keys in quotes, and without the others.

@@ -149,7 +149,7 @@ pub enum Delta {
 
 /// A language model at a server.
 pub trait Model: Send + Sync {
-    /// Protocol and model, as `anthropic/claude-sonnet-4-5`.
+    /// Protocol and model, as `anthropic/claude-sonnet-5-5`.
     fn name(&self) -> &str;
 
     /// Limits of the model, where known.

@@ -2,13 +2,13 @@
 //!
 //! A price belongs to a server, not to a name: the same model behind another address may cost anything, so a row
 //! holds for its host alone. What is not in the table, and in no configuration, has no price here: its tokens are
-//! counted, and nothing is guessed. The figures are as remembered at [`PRICES_AS_OF`] from the providers' price lists
-//! and were not compared with them since: the configuration overrides each of them.
+//! counted, and nothing is guessed. The figures of models that are still served were compared at [`PRICES_AS_OF`] with
+//! LiteLLM's table of prices. The configuration overrides each of them.
 
 use ropewalk_protocol::Price;
 
 /// The month that the table is of.
-pub const PRICES_AS_OF: &str = "November 2025";
+pub const PRICES_AS_OF: &str = "November 2026";
 
 /// A row of the table: a host, a name, and thousandths of a dollar per million tokens: input, output, cache read,
 /// cache write.
@@ -21,6 +21,7 @@ const TABLE: &[Row] = &[
     ("api.anthropic.com", "claude-opus-4-1", [15_000, 75_000, 1_500, 18_750]),
     ("api.anthropic.com", "claude-opus-4-0", [15_000, 75_000, 1_500, 18_750]),
     ("api.anthropic.com", "claude-opus-4", [15_000, 75_000, 1_500, 18_750]),
+    ("api.anthropic.com", "claude-sonnet-5-5", [2_000, 10_000, 100, 2_500]),
     ("api.anthropic.com", "claude-sonnet-4-5", [3_000, 15_000, 300, 3_750]),
     ("api.anthropic.com", "claude-sonnet-4-0", [3_000, 15_000, 300, 3_750]),
     ("api.anthropic.com", "claude-sonnet-4", [3_000, 15_000, 300, 3_750]),
@@ -29,6 +30,7 @@ const TABLE: &[Row] = &[
     ("api.anthropic.com", "claude-3-5-sonnet", [3_000, 15_000, 300, 3_750]),
     ("api.anthropic.com", "claude-3-5-haiku", [800, 4_000, 80, 1_000]),
     ("api.anthropic.com", "claude-3-haiku", [250, 1_250, 30, 300]),
+    ("api.openai.com", "gpt-6.1-sol", [2_000, 10_000, 100, 2_500]),
     ("api.openai.com", "gpt-5.1", [1_250, 10_000, 125, 1_250]),
     ("api.openai.com", "gpt-5", [1_250, 10_000, 125, 1_250]),
     ("api.openai.com", "gpt-5-codex", [1_250, 10_000, 125, 1_250]),
@@ -43,6 +45,8 @@ const TABLE: &[Row] = &[
     ("api.openai.com", "o3", [2_000, 8_000, 500, 2_000]),
     ("api.openai.com", "o4-mini", [1_100, 4_400, 275, 1_100]),
     ("api.openai.com", "o3-mini", [1_100, 4_400, 550, 1_100]),
+    ("api.deepseek.com", "deepseek-v4-flash", [300, 1_200, 6, 300]),
+    ("generativelanguage.googleapis.com", "gemini-3.8-flash", [750, 3_750, 75, 750]),
     ("api.deepseek.com", "deepseek-chat", [280, 420, 28, 280]),
     ("api.deepseek.com", "deepseek-reasoner", [280, 420, 28, 280]),
 ];

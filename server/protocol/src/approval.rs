@@ -1,11 +1,13 @@
 //! Approvals: a call that waits for the user's word, and the word.
 
 use crate::CallId;
+#[cfg(test)]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A call that waits for the user, for as long as it takes. All its words are harmless to show.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Approval {
     /// The approval's id.
@@ -35,7 +37,8 @@ pub struct Approval {
 }
 
 /// The user's word on a call.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub enum Verdict {
     /// Run it, this once.
@@ -51,7 +54,8 @@ pub enum Verdict {
 }
 
 /// The outcome of an approval.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub enum Resolution {
     /// The call runs.
     #[serde(rename = "allowed")]

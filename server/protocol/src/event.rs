@@ -7,12 +7,14 @@ use crate::{
     Approval, BoardTask, CallId, CheckReport, HunkInfo, MessageId, Mode, PublishedHunk, Resolution,
     ReviewAction, SessionId, TeamMember, TodoList, Tokens,
 };
+#[cfg(test)]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// Why a turn ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum StopReason {
     /// The model was done.
@@ -61,7 +63,8 @@ impl std::fmt::Display for StopReason {
 }
 
 /// Why a conversation is compacted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum CompactionCause {
     /// It fills the model's context.
@@ -73,7 +76,8 @@ pub enum CompactionCause {
 }
 
 /// How far a subagent is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum ThreadState {
     /// It has begun.
@@ -83,7 +87,8 @@ pub enum ThreadState {
 }
 
 /// How important a notice is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Level {
     /// Good to know.
@@ -95,7 +100,8 @@ pub enum Level {
 }
 
 /// Where a command runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum CommandPlace {
     /// In a sandbox over the user's text with what is proposed.
@@ -107,7 +113,8 @@ pub enum CommandPlace {
 }
 
 /// How full a model's context is, in tokens.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct ContextUse {
     /// Taken by the conversation so far.
     pub used: u64,
@@ -116,7 +123,8 @@ pub struct ContextUse {
 }
 
 /// An event of a session.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 #[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase")]
 pub enum Event {
     /// A session has begun, or goes on, and is the current one: the first event of each.
@@ -433,7 +441,8 @@ pub enum Event {
 }
 
 /// An event as front ends get it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct SessionEvent {
     /// The session it is of, if it is of one.
     #[serde(default, skip_serializing_if = "Option::is_none")]

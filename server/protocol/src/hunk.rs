@@ -1,11 +1,13 @@
 //! Pending hunks as events carry them, and what the user does about them.
 
 use crate::{CallId, TextRange};
+#[cfg(test)]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A pending hunk.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct HunkInfo {
     /// Its id, unique in its session.
@@ -51,7 +53,8 @@ pub struct HunkInfo {
 }
 
 /// A member of a team, as the author of a change.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct HunkMember {
     /// Its name.
@@ -62,7 +65,8 @@ pub struct HunkMember {
 }
 
 /// A change that is in the user's text.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct PublishedHunk {
     /// The id that `ropewalk.undo` takes.
@@ -83,7 +87,8 @@ pub struct PublishedHunk {
 }
 
 /// Kinds of changes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum ChangeKind {
     /// Lines of a text.
@@ -103,7 +108,8 @@ pub enum ChangeKind {
 }
 
 /// A decision of the user about changes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum ReviewAction {
     /// Takes pending hunks.

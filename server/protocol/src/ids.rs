@@ -1,5 +1,6 @@
 //! Names of sessions, calls and messages, each of a type of its own, so that none is taken for another.
 
+#[cfg(test)]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::{fmt, ops::Deref, sync::Arc};
@@ -7,11 +8,10 @@ use std::{fmt, ops::Deref, sync::Arc};
 macro_rules! id {
     ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*
-        #[derive(
-            Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
-        )]
+        #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[cfg_attr(test, derive(JsonSchema))]
         #[serde(transparent)]
-        #[schemars(inline)]
+        #[cfg_attr(test, schemars(inline))]
         pub struct $name(pub Arc<str>);
 
         impl Deref for $name {

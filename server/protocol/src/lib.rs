@@ -4,7 +4,7 @@
 //! EXTENSIONS.md are written. Nothing here does anything, waits, or knows LSP, a model or a file.
 //!
 //! Reading order: [`content`], [`request`], [`reply`], [`event`] with [`hunk`], [`approval`] and [`usage`], [`mode`], [`limits`] and [`mechanisms`], [`todo`](mod@todo), [`check`], [`team`],
-//! [`ids`], [`position`], [`command`] and [`plugin`] for editors, [`schema`].
+//! [`ids`], [`position`], [`command`] and [`plugin`] for editors.
 
 pub mod approval;
 pub mod check;
@@ -20,7 +20,8 @@ pub mod plugin;
 pub mod position;
 pub mod reply;
 pub mod request;
-pub mod schema;
+#[cfg(test)]
+mod schema;
 pub mod team;
 pub mod todo;
 pub mod usage;

@@ -1,11 +1,13 @@
 //! Bounds of sessions and of models, what a model is asked to think, and what its tokens cost.
 
 use crate::{MechanismLimits, Money};
+#[cfg(test)]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Bounds on what a session may use. The configuration states the range of each.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct SessionLimits {
     /// Steps in a turn.
     pub steps: u32,
@@ -91,7 +93,8 @@ impl Default for SessionLimits {
 }
 
 /// A model's own bounds, in tokens.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct ModelLimits {
     /// The longest prompt and reply together; none when not known.
     pub context: Option<u32>,
@@ -129,7 +132,8 @@ impl ModelLimits {
 }
 
 /// How much a model is asked to think.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Thinking {
     /// It is not asked: it thinks or not, as it does by itself.

@@ -1,5 +1,6 @@
 //! Mechanisms around the loop: which of them are on, and the bounds that they keep.
 
+#[cfg(test)]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -43,7 +44,8 @@ impl Default for Mechanisms {
 }
 
 /// Bounds of the mechanisms. The configuration states the range of each.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct MechanismLimits {
     /// The part of the context, in percent, that a request may fill before the conversation is compacted.
     pub compaction_percent: u32,

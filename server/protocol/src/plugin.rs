@@ -1,18 +1,21 @@
 //! Requests beside commands, between the server and a plugin: those that a plugin makes, and those that it answers.
 
 use crate::{CallId, SessionEvent, SessionId, StopReason, TextPosition, TextRange, Tokens};
+#[cfg(test)]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A document: `ropewalk/save`, and `ropewalk/document`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct DocumentName {
     /// Its URI.
     pub uri: String,
 }
 
 /// The answer to `ropewalk/hunk`: the texts of a change, whole.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct HunkTexts {
     /// The lines as they are.
     pub old: String,
@@ -23,14 +26,16 @@ pub struct HunkTexts {
 }
 
 /// The answer to `ropewalk/document`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct ProposedDocument {
     /// Its text with all proposed changes; null if there would be no such file, or none of text.
     pub text: Option<String>,
 }
 
 /// `ropewalk/history`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct HistoryRequest {
     /// The session; the current one without it.
     #[serde(default)]
@@ -44,7 +49,8 @@ pub struct HistoryRequest {
 }
 
 /// The answer to `ropewalk/history`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct SessionHistory {
     /// The session.
     pub session: SessionId,
@@ -55,7 +61,8 @@ pub struct SessionHistory {
 }
 
 /// A turn that has ended.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct HistoryTurn {
     /// Its number.
@@ -73,7 +80,8 @@ pub struct HistoryTurn {
 }
 
 /// `ropewalk/result`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct ResultRequest {
     /// The call.
     pub call: CallId,
@@ -83,7 +91,8 @@ pub struct ResultRequest {
 }
 
 /// The answer to `ropewalk/result`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct CallResult {
     /// Text that the model got, whole.
@@ -93,7 +102,8 @@ pub struct CallResult {
 }
 
 /// `ropewalk/complete`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct CompletionRequest {
     /// The prompt as it is so far.
     pub text: String,
@@ -102,7 +112,8 @@ pub struct CompletionRequest {
 }
 
 /// The answer to `ropewalk/complete`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct Completions {
     /// Where the text begins that an item takes the place of, up to the cursor.
     pub start: usize,
@@ -111,7 +122,8 @@ pub struct Completions {
 }
 
 /// Something that can be completed in a prompt.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct Completion {
     /// The text that is put in, with its `@` or `/`.
     pub text: String,
@@ -122,7 +134,8 @@ pub struct Completion {
 }
 
 /// Kinds of completions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum CompletionKind {
     /// A file of the workspace.
@@ -136,14 +149,16 @@ pub enum CompletionKind {
 }
 
 /// `ropewalk/diagnostics`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct DiagnosticsRequest {
     /// The document; null for all.
     pub uri: Option<String>,
 }
 
 /// One of the answer to `ropewalk/diagnostics`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct DiagnosticLine {
     /// The document.
     pub uri: String,
@@ -159,7 +174,8 @@ pub struct DiagnosticLine {
 }
 
 /// `ropewalk/symbols`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct SymbolsRequest {
     /// A part of the names that are looked for; empty for all of a document.
     pub query: String,
@@ -168,7 +184,8 @@ pub struct SymbolsRequest {
 }
 
 /// One of the answer to `ropewalk/symbols`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct SymbolPlace {
     /// The document.
     pub uri: String,
@@ -184,7 +201,8 @@ pub struct SymbolPlace {
 }
 
 /// `ropewalk/definition` and `ropewalk/references`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct PlaceRequest {
     /// The document, which need not be open.
     pub uri: String,
@@ -195,7 +213,8 @@ pub struct PlaceRequest {
 }
 
 /// One of the answer to `ropewalk/definition` and `ropewalk/references`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct DocumentPlace {
     /// The document.
     pub uri: String,
@@ -204,7 +223,8 @@ pub struct DocumentPlace {
 }
 
 /// The options of a client in `initializationOptions`, beside configuration.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct ClientOptions {
     /// It takes `ropewalk/event`.

@@ -1,13 +1,13 @@
 //! Positions in a document as its client counts them: lines from zero, and within a line the units of the encoding that
 //! both have agreed on.
 
+#[cfg(test)]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A place between two characters.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
-)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct TextPosition {
     /// The line, from zero.
     pub line: u32,
@@ -16,7 +16,8 @@ pub struct TextPosition {
 }
 
 /// A stretch of text from a position up to another.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct TextRange {
     /// Its first position.
     pub start: TextPosition,

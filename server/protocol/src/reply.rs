@@ -2,11 +2,13 @@
 
 use crate::usage::short_count;
 use crate::{BoardTask, ContextUse, Mode, SessionId, TeamMessage, TeamRoster, Tokens};
+#[cfg(test)]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// An answer to a [`Request`](crate::Request) that was taken.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Reply {
     /// Nothing is to be said but that it was taken.
@@ -51,7 +53,8 @@ pub enum Reply {
 }
 
 /// A request that can't be done.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct Refusal {
     /// Why, in a sentence without its full stop.
     pub words: String,
@@ -67,7 +70,8 @@ impl<T: Into<String>> From<T> for Refusal {
 }
 
 /// A key of the configuration that can't be changed here.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct Lock {
     /// The key.
     pub key: String,
@@ -76,7 +80,8 @@ pub struct Lock {
 }
 
 /// A session as it stands.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Status {
     /// Its id.
@@ -112,7 +117,8 @@ pub struct Status {
 }
 
 /// How full a model's context is by the last request, in tokens, by estimate.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ContextFill {
     /// Taken by all of it; 0 before the first request.
@@ -149,7 +155,8 @@ impl ContextFill {
 }
 
 /// A session that is kept.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct SessionInfo {
     /// Its id.
@@ -184,7 +191,8 @@ impl SessionInfo {
 }
 
 /// A session that was left.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct LeftSession {
     /// Its name; empty while it has none.
     pub title: String,
@@ -193,7 +201,8 @@ pub struct LeftSession {
 }
 
 /// A session that goes on.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct ResumedSession {
     /// Its id.
     pub session: SessionId,

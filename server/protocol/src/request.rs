@@ -2,11 +2,13 @@
 
 use crate::content::briefly;
 use crate::{Content, Mode, SessionId, TeamOp, Verdict};
+#[cfg(test)]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A request of the user, with what they were looking at when they made it.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct Prompt {
     /// Their words, and what they show.
     pub content: Vec<Content>,
@@ -28,7 +30,8 @@ impl Prompt {
 }
 
 /// A selected text, taken at the moment of the request. One that is empty is where the cursor stands.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct SelectedText {
     /// The file as it is shown.
     pub file: String,
@@ -41,7 +44,8 @@ pub struct SelectedText {
 }
 
 /// Hunks that are meant.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Selection {
     /// These, by their ids.
@@ -55,7 +59,8 @@ pub enum Selection {
 }
 
 /// A request as a host takes it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct Request {
     /// The session it is for; none means the current one. `resume`, `rename`, `delete` and `export` take its number in the
     /// last list too, or the start of its id.
@@ -88,7 +93,8 @@ impl From<Op> for Request {
 }
 
 /// An answer to the question if a folder's configuration is trusted.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct TrustAnswer {
     /// The folder, as a path or a URI; none means the only one that asks, or for `forget` all that are open.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -101,7 +107,8 @@ pub struct TrustAnswer {
 }
 
 /// Trust in what a folder's configuration asks for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Trust {
     /// It counts.
@@ -113,7 +120,8 @@ pub enum Trust {
 }
 
 /// A request of the user to a session, or about sessions.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Op {
     /// Starts a turn; while one is running, it waits for its end.

@@ -1,6 +1,9 @@
-//! JSON schemas of all that goes over a wire, for front ends in other languages.
+//! JSON schemas of all that goes over a wire, for front ends in other languages. Tests alone write and compare them, so
+//! no other build derives them.
 
+mod lua;
 mod wire;
+mod written;
 
 use crate::plugin::ClientOptions;
 use crate::{Refusal, Reply, Request, SessionEvent};
@@ -15,7 +18,7 @@ const EVENT: &str = "Event";
 /// that a plugin makes, `clientRequests` that it answers, and the `event` it is told. Among its definitions are also
 /// `Request`, which front ends in this process ask, and the answers `Reply` and `Refusal`.
 /// Of what front ends get every member is described that is always there; of what they ask, those that must be.
-pub fn document() -> Value {
+fn document() -> Value {
     let mut schemas = Schemas::default();
     let event = schemas.told::<SessionEvent>();
     let members = [

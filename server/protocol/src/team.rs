@@ -1,11 +1,13 @@
 //! Teams, as front ends see them: members, the tasks of their board, messages, and what a user asks of a team.
 
 use crate::SessionId;
+#[cfg(test)]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// State of a member.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum TeamState {
     /// It has work.
@@ -20,7 +22,8 @@ pub enum TeamState {
 }
 
 /// A member of a team.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct TeamMember {
     /// Its name.
@@ -41,7 +44,8 @@ pub struct TeamMember {
 }
 
 /// Status of a board task.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum BoardTaskStatus {
     /// It waits for a member, or for other tasks.
@@ -58,7 +62,8 @@ pub enum BoardTaskStatus {
 }
 
 /// A task of a team's board.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct BoardTask {
     /// Its number in the team.
@@ -76,7 +81,8 @@ pub struct BoardTask {
 }
 
 /// A message to the lead of a team.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct TeamMessage {
     /// Its number on the board.
@@ -92,7 +98,8 @@ pub struct TeamMessage {
 }
 
 /// A team and its members.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct TeamRoster {
     /// The team's name.
@@ -102,7 +109,8 @@ pub struct TeamRoster {
 }
 
 /// A request of the user about a team.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum TeamOp {
     /// Asks for its members.

@@ -1,11 +1,13 @@
 //! Tokens that were used, and what they cost: counts of servers, exact sums, and both as programs and people read them.
 
+#[cfg(test)]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::{fmt, ops::AddAssign};
 
 /// Tokens of one exchange, as the server counts them.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct Usage {
     /// Prompt tokens neither read from nor written to the cache.
     pub input: u64,
@@ -49,20 +51,8 @@ impl AddAssign for Usage {
 
 /// An amount of money in millionths of a millionth of a US dollar: fine enough for one token of any model, so that
 /// sums are exact. It ends at 18 million dollars, where sums stay.
-#[derive(
-    Debug,
-    Clone,
-    Copy,
-    Default,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    Hash,
-    Serialize,
-    Deserialize,
-    JsonSchema,
-)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 #[serde(transparent)]
 pub struct Money(pub u64);
 
@@ -88,7 +78,8 @@ impl fmt::Display for Money {
 }
 
 /// Tokens used, and their cost as far as prices are known.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct Spent {
     /// The tokens.
     #[serde(flatten)]
@@ -147,7 +138,8 @@ impl fmt::Display for Spent {
 }
 
 /// Counts of tokens and their price, as programs read them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Tokens {
     /// Read anew.
@@ -244,7 +236,8 @@ pub fn short_count(count: u64) -> String {
 
 /// The price of a model's tokens: each number is in millionths of a US dollar per million tokens, which is [`Money`]'s
 /// unit per token.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct Price {
     /// Prompt tokens read anew.
     pub input: u64,

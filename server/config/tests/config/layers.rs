@@ -9,7 +9,7 @@ fn built_in() {
     check(
         &World::new(),
         &[
-            "model = \"anthropic/claude-sonnet-4-5\" < ANTHROPIC_API_KEY",
+            "model = \"anthropic/claude-sonnet-5-5\" < ANTHROPIC_API_KEY",
             "mode = \"review\" < built in",
             "tools = none < built in",
             "mechanisms.todos = true < built in",

@@ -46,7 +46,7 @@ const CASES: &[Case] = &[
     Case(
         "",
         "model = 'anthropic/other'",
-        "model = \"anthropic/claude-sonnet-4-5\" < ANTHROPIC_API_KEY",
+        "model = \"anthropic/claude-sonnet-5-5\" < ANTHROPIC_API_KEY",
         UNTRUSTED,
     ),
     Case("", "allow = ['bash(*)']", "allow = [] < built in", UNTRUSTED),

@@ -161,9 +161,9 @@ fn servers_on_this_machine_want_no_key() {
 
 #[test]
 fn a_key_that_is_printed_is_not_missing() {
-    let text = "model = 'openai/gpt-5'\nprovider.openai.api_key_command = 'pass show o'";
+    let text = "model = 'openai/gpt-6.1-sol'\nprovider.openai.api_key_command = 'pass show o'";
     assert_eq!(problems(&World::new().file(USER, text).build()), Vec::<String>::new());
-    let config = World::new().file(USER, "model = 'openai/gpt-5'").build();
+    let config = World::new().file(USER, "model = 'openai/gpt-6.1-sol'").build();
     assert!(problems(&config)[0].contains("set `OPENAI_API_KEY`"), "{:?}", config.problems);
 }
 

@@ -1,11 +1,13 @@
 //! Answers to commands.
 
 use crate::{Mode, SessionId, TextPosition};
+#[cfg(test)]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The answer to `ropewalk.prompt`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct PromptTurn {
     /// The session; null while there is none.
     pub session: Option<SessionId>,
@@ -17,21 +19,24 @@ pub struct PromptTurn {
 }
 
 /// The answer to `ropewalk.unqueue`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct UnqueuedPrompt {
     /// The words of the prompt that waits no more.
     pub prompt: String,
 }
 
 /// The answer to `ropewalk.show`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct HunkDiff {
     /// A unified diff with the lines around it.
     pub diff: String,
 }
 
 /// The answer to `ropewalk.next`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct NextHunk {
     /// The hunk.
     pub hunk: u64,
@@ -44,7 +49,8 @@ pub struct NextHunk {
 }
 
 /// The answer of a command that leads to a file.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct CommandFile {
     /// Its path.
     pub path: String,
@@ -53,14 +59,16 @@ pub struct CommandFile {
 }
 
 /// The answer to `ropewalk.mode`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct SessionMode {
     /// The mode now.
     pub mode: Mode,
 }
 
 /// The answer to `ropewalk.model`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct CommandModel {
     /// The model now; null where none is usable.
     pub model: Option<String>,
@@ -70,7 +78,8 @@ pub struct CommandModel {
 }
 
 /// The price of a model in US dollars per million tokens.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ModelPrice {
     /// Read anew.
@@ -84,7 +93,8 @@ pub struct ModelPrice {
 }
 
 /// A model that can be chosen: one of the answer to `ropewalk.models`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct ModelInfo {
     /// Its name, as `PROVIDER/NAME`.
     pub model: String,
@@ -101,14 +111,16 @@ pub struct ModelInfo {
 }
 
 /// The answer to `ropewalk.new`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct CommandSession {
     /// The session.
     pub session: SessionId,
 }
 
 /// The answer to `ropewalk.resume`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct SessionSummary {
     /// The session.
     pub session: SessionId,
@@ -121,7 +133,8 @@ pub struct SessionSummary {
 }
 
 /// The answer to `ropewalk.rewind`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct RewoundTurn {
     /// The first turn that is taken back.
     pub turn: u64,
@@ -130,7 +143,8 @@ pub struct RewoundTurn {
 }
 
 /// The answer to `ropewalk.rename`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct SessionName {
     /// The session.
     pub session: SessionId,
@@ -139,7 +153,8 @@ pub struct SessionName {
 }
 
 /// The answer to `ropewalk.delete`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct DeletedSession {
     /// The session that is gone.
     pub session: SessionId,
@@ -150,7 +165,8 @@ pub struct DeletedSession {
 }
 
 /// The answer to `ropewalk.trust`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct TrustOutcome {
     /// The folder that was answered about.
     #[serde(default, skip_serializing_if = "Option::is_none")]

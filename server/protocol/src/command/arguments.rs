@@ -1,16 +1,19 @@
 //! Arguments of commands. Where one that is needed is missing, the command says so in words of its own.
 
 use crate::{Content, Mode, TextPosition, TextRange, Trust};
+#[cfg(test)]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Nothing.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct NoArgument {}
 
 /// A document, and the version of it that positions are of.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct DocumentVersion {
     /// Its URI.
     pub uri: String,
@@ -20,9 +23,10 @@ pub struct DocumentVersion {
 }
 
 /// `ropewalk.prompt`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[schemars(extend("required" = ["prompt"]))]
+#[cfg_attr(test, schemars(extend("required" = ["prompt"])))]
 pub struct PromptArgument {
     /// The words. `@path` and `@path:10-20` in them attach those lines.
     #[serde(default)]
@@ -42,7 +46,8 @@ pub struct PromptArgument {
 }
 
 /// `ropewalk.send`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct SendArgument {
     /// The conversation document; the open one without it.
@@ -57,9 +62,10 @@ pub struct SendArgument {
 }
 
 /// `ropewalk.steer`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 #[serde(deny_unknown_fields)]
-#[schemars(extend("required" = ["text"]))]
+#[cfg_attr(test, schemars(extend("required" = ["text"])))]
 pub struct SteerArgument {
     /// Words that join the running turn.
     #[serde(default)]
@@ -70,7 +76,8 @@ pub struct SteerArgument {
 }
 
 /// `ropewalk.unqueue`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct UnqueueArgument {
     /// The turn that the waiting prompt would be.
@@ -80,7 +87,8 @@ pub struct UnqueueArgument {
 }
 
 /// `ropewalk.interrupt`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct InterruptArgument {
     /// The subagent that is stopped alone; without it the turn is.
@@ -92,7 +100,8 @@ pub struct InterruptArgument {
 }
 
 /// Ids of hunks.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 #[serde(untagged)]
 pub enum HunkIds {
     /// One.
@@ -102,7 +111,8 @@ pub enum HunkIds {
 }
 
 /// `ropewalk.accept`, `ropewalk.reject` and `ropewalk.undo`: hunks, chosen in one way at most.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct HunkChoice {
     /// These.
@@ -126,7 +136,8 @@ pub struct HunkChoice {
 }
 
 /// `ropewalk.edit`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct EditArgument {
     /// The hunk.
@@ -139,7 +150,8 @@ pub struct EditArgument {
 }
 
 /// `ropewalk.show`, and the request `ropewalk/hunk`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct HunkArgument {
     /// The hunk.
@@ -150,7 +162,8 @@ pub struct HunkArgument {
 }
 
 /// `ropewalk.next`: where the user is; without any of it, where they were led last.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct NextArgument {
     /// The hunk they are at.
@@ -168,7 +181,8 @@ pub struct NextArgument {
 }
 
 /// An answer to an approval.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub enum ApprovalAnswer {
     /// Run it, this once.
@@ -185,7 +199,8 @@ pub enum ApprovalAnswer {
 }
 
 /// `ropewalk.approve`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ApprovalArgument {
     /// The approval; the oldest without it.
@@ -206,7 +221,8 @@ pub struct ApprovalArgument {
 }
 
 /// `ropewalk.mode`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ModeArgument {
     /// The mode from now on; without it nothing changes.
@@ -215,7 +231,8 @@ pub struct ModeArgument {
 }
 
 /// `ropewalk.model`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ModelArgument {
     /// The model from now on, as `PROVIDER/NAME`; without it nothing changes.
@@ -224,7 +241,8 @@ pub struct ModelArgument {
 }
 
 /// `ropewalk.status`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct StatusArgument {
     /// The teammate that it is about; the session itself without it.
@@ -233,7 +251,8 @@ pub struct StatusArgument {
 }
 
 /// `ropewalk.sessions`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct SessionsArgument {
     /// True for those of all folders.
@@ -242,7 +261,8 @@ pub struct SessionsArgument {
 }
 
 /// `ropewalk.resume`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ResumeArgument {
     /// The session: its number in the last list, its id, or the start of it; the last one without it.
@@ -251,7 +271,8 @@ pub struct ResumeArgument {
 }
 
 /// `ropewalk.rewind`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct RewindArgument {
     /// The first turn that is taken back; the last one without it.
@@ -260,7 +281,8 @@ pub struct RewindArgument {
 }
 
 /// `ropewalk.compact`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct CompactArgument {
     /// Matter that the summary keeps in view.
@@ -269,9 +291,10 @@ pub struct CompactArgument {
 }
 
 /// `ropewalk.rename`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 #[serde(deny_unknown_fields)]
-#[schemars(extend("required" = ["title"]))]
+#[cfg_attr(test, schemars(extend("required" = ["title"])))]
 pub struct RenameArgument {
     /// The name.
     #[serde(default)]
@@ -282,9 +305,10 @@ pub struct RenameArgument {
 }
 
 /// `ropewalk.delete`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 #[serde(deny_unknown_fields)]
-#[schemars(extend("required" = ["session"]))]
+#[cfg_attr(test, schemars(extend("required" = ["session"])))]
 pub struct DeleteArgument {
     /// The session.
     #[serde(default)]
@@ -295,7 +319,8 @@ pub struct DeleteArgument {
 }
 
 /// `ropewalk.export`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ExportArgument {
     /// The session; the current one without it.
@@ -310,7 +335,8 @@ pub struct ExportArgument {
 }
 
 /// `ropewalk.trust`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct TrustArgument {
     /// The folder; the only one that asks without it.

@@ -1,11 +1,13 @@
 //! Commands about a team: `ropewalk.tasks` and `ropewalk.team`.
 
 use crate::{BoardTask, TeamOp};
+#[cfg(test)]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// `ropewalk.tasks`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct TasksArgument {
     /// The page, from one, which it is without it.
@@ -14,7 +16,8 @@ pub struct TasksArgument {
 }
 
 /// The answer to `ropewalk.tasks`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct TaskPage {
     /// The tasks, by number.
     pub tasks: Vec<BoardTask>,
@@ -23,7 +26,8 @@ pub struct TaskPage {
 }
 
 /// `ropewalk.team`: one of these, or nothing to show the team.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct TeamArgument {
     /// The teammate that is to end.
@@ -38,7 +42,8 @@ pub struct TeamArgument {
 }
 
 /// An answer to the plan of a teammate.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct PlanAnswer {
     /// The number of the request.

@@ -8,9 +8,7 @@
     reason = "helpers of tests may be blunt, as tests are"
 )]
 
-mod lua;
-
-use ropewalk_protocol::schema::document;
+use super::{document, lua};
 use serde_json::{Map, Value};
 use std::path::Path;
 
