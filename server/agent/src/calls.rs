@@ -28,6 +28,7 @@ pub(crate) use repeats::Repeats;
 use ropewalk_model::{Block, ToolInput};
 use ropewalk_protocol::{CommandPlace, Content, Event};
 use ropewalk_text::plain::plain;
+use ropewalk_tools::blocking::spawn_blocking;
 use ropewalk_tools::bounds::{PREVIEW_CHARS, preview};
 use ropewalk_tools::policy::Access;
 use ropewalk_tools::{Bounds, Context, Effect, Grant, Progress, ToolOutput, TypedTool as _};
@@ -162,7 +163,7 @@ impl Turn {
         let output = self.bounded(&call, output).await;
         if let Some(folder) = self.parts.outputs.clone() {
             // Nobody waits for it.
-            tokio::task::spawn_blocking(move || outputs::keep_within(&folder, outputs::MOST));
+            spawn_blocking(move || outputs::keep_within(&folder, outputs::MOST));
         }
         // The result of a call that is alone enters the history at once.
         if count > 1 {
@@ -257,8 +258,7 @@ impl Turn {
         }
         let is_known = !output.is_error && matches!(effect, Effect::Read | Effect::Write);
         if is_known && self.parts.journal.is_kept() {
-            let looking =
-                tokio::task::spawn_blocking(move || shown_texts(&view, &paths, &proposals));
+            let looking = spawn_blocking(move || shown_texts(&view, &paths, &proposals));
             facts.reads = looking.await.unwrap_or_default();
         }
         output
@@ -315,7 +315,7 @@ impl Turn {
     /// Notices changes that a command made to files that are open in the editor.
     async fn notice_disk(&self, output: &mut ToolOutput) {
         let parts = self.parts.clone();
-        let moved = tokio::task::spawn_blocking(move || {
+        let moved = spawn_blocking(move || {
             let mut looks = parts.workspace.look_at_disks();
             looks.retain(|(_, look)| matches!(look, DiskLook::Moved | DiskLook::Conflict));
             looks.iter().map(|(id, _)| parts.workspace.shown(id)).collect::<Vec<_>>()

@@ -24,6 +24,7 @@ use crate::journal::record::Record;
 use crate::readable::ReadableFolders;
 use crate::settings::CurrentSettings;
 use ropewalk_protocol::HunkInfo;
+use ropewalk_tools::blocking::spawn_blocking;
 use ropewalk_workspace::entry::Maker;
 use ropewalk_workspace::fork::{MergeOrigin, merge, synced};
 use ropewalk_workspace::publish::{PublishBounds, PublishReport, publish};
@@ -37,7 +38,7 @@ use std::collections::{HashMap, HashSet};
 use std::ops::{Deref, DerefMut};
 use std::panic::resume_unwind;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use tokio::task::{JoinError, spawn_blocking};
+use tokio::task::JoinError;
 use told::ToldPublished;
 use work::FileWork;
 

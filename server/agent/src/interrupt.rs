@@ -1,5 +1,7 @@
 //! Interrupts: the user's word to stop a turn.
 
+use futures::FutureExt;
+use futures::future::BoxFuture;
 use std::future::Future;
 use tokio::sync::watch;
 
@@ -13,13 +15,25 @@ pub(crate) struct Interrupt(pub(crate) Option<watch::Receiver<bool>>);
 
 impl Interrupt {
     /// Waits for `future`, unless the user interrupts first.
-    pub(crate) async fn or<T>(&self, future: impl Future<Output = T>) -> Result<T, Interrupted> {
-        let Some(mut interrupted) = self.0.clone() else { return Ok(future.await) };
-        tokio::select! {
-            biased;
-            // An error means that the session is gone, which stops the turn too.
-            _ = interrupted.wait_for(|stop| *stop) => Err(Interrupted),
-            value = future => Ok(value),
+    pub(crate) fn or<'a, T: Send + 'a>(
+        &self,
+        future: impl Future<Output = T> + Send + 'a,
+    ) -> BoxFuture<'a, Result<T, Interrupted>> {
+        let (interrupt, future) = (self.clone(), future.boxed());
+        Box::pin(async move {
+            tokio::select! {
+                biased;
+                () = interrupt.said() => Err(Interrupted),
+                value = future => Ok(value),
+            }
+        })
+    }
+
+    /// Waits until the user interrupts, or the session is gone, which stops the turn too.
+    async fn said(self) {
+        match self.0 {
+            Some(mut interrupted) => drop(interrupted.wait_for(|stop| *stop).await),
+            None => std::future::pending().await,
         }
     }
 

@@ -13,6 +13,7 @@ use futures::future::BoxFuture;
 use ropewalk_guidance::instructions::{Instructions, told};
 use ropewalk_guidance::marks::said;
 use ropewalk_tools::ToolOutput;
+use ropewalk_tools::blocking::spawn_blocking;
 use ropewalk_tools::tool::ReadFilter;
 use ropewalk_workspace::{ContentHash, FileState, Place, View};
 use std::collections::BTreeMap;
@@ -64,7 +65,7 @@ impl StepHook for NestedInstructions {
             }
             let lean = settings.model.as_ref().is_ok_and(|model| model.is_lean());
             let (parts, hides) = (self.parts.clone(), self.parts.settings.hides());
-            let looking = tokio::task::spawn_blocking(move || {
+            let looking = spawn_blocking(move || {
                 let view = View::new(parts.workspace.snapshot(), BTreeMap::new());
                 let found = found(&view, &paths, &*hides);
                 let named: Vec<Place> =

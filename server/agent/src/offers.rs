@@ -3,12 +3,13 @@
 
 use crate::session::parts::SessionParts;
 use crate::settings::Settings;
+use ropewalk_tools::blocking::spawn_blocking;
 use ropewalk_workspace::View;
 use std::sync::Arc;
 
 /// Looks at both, as far as they are on. The user is told what is wrong with them.
 pub(crate) async fn look(parts: &Arc<SessionParts>, settings: &Arc<Settings>, view: &Arc<View>) {
-    let looking = tokio::task::spawn_blocking({
+    let looking = spawn_blocking({
         let (parts, settings, view) = (parts.clone(), settings.clone(), view.clone());
         move || faults(&parts, &settings, &view)
     });

@@ -13,6 +13,7 @@ use ropewalk_guidance::marks::unmarked;
 use ropewalk_guidance::mentions::attached;
 use ropewalk_guidance::skills::{FoundSkills, Skill};
 use ropewalk_protocol::{Content, Prompt};
+use ropewalk_tools::blocking::spawn_blocking;
 use ropewalk_workspace::{ContentHash, View};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -36,7 +37,7 @@ pub(crate) async fn open(
     prompt: &Prompt,
 ) -> Opening {
     let settings = parts.settings.get();
-    let looking = tokio::task::spawn_blocking({
+    let looking = spawn_blocking({
         let (parts, settings) = (parts.clone(), settings.clone());
         let (view, own, hides) = (view.clone(), prompt.clone(), parts.settings.hides());
         move || {

@@ -23,6 +23,8 @@ use crate::slash;
 use actor::Actor;
 use bundles::BundleWork;
 pub use config::SessionConfig;
+use futures::FutureExt;
+use futures::future::BoxFuture;
 use parts::{SessionBeginning, SessionParts};
 use ropewalk_guidance::skills::{Skill, SkillCache, find};
 use ropewalk_model::Model;
@@ -70,7 +72,9 @@ impl Session {
         let beginning = SessionBeginning::new(config, (workspace, editor), events);
         let (parts, not_restored) = (Arc::new(beginning.parts), beginning.not_restored.into());
         let hooks = mechanisms::hooks(&parts).into_iter().chain(hooks).collect();
-        tokio::spawn(Actor::new(parts.clone(), hooks, beginning.conversation).run(receiver));
+        tokio::spawn(
+            Actor::new(parts.clone(), hooks, beginning.conversation).run(receiver).boxed(),
+        );
         Session { parts, not_restored, inputs }
     }
 
@@ -178,13 +182,13 @@ impl Session {
     ///
     /// # Errors
     /// When a file that it changes can't be read.
-    pub async fn bundle(&self) -> Result<(Bundle, Vec<String>), BundleRefusal> {
-        Ok(self.parts.changes.own_bundle().await?)
+    pub fn bundle(&self) -> BoxFuture<'_, Result<(Bundle, Vec<String>), BundleRefusal>> {
+        Box::pin(async move { Ok(self.parts.changes.own_bundle().await?) })
     }
 
     /// A copy of what is pending, for a member to start from ([`TaskStart::lead`]).
-    pub async fn fork(&self) -> Fork {
-        self.parts.changes.handed_on().await
+    pub fn fork(&self) -> BoxFuture<'_, Fork> {
+        Box::pin(async move { self.parts.changes.handed_on().await })
     }
 
     /// The bundles that were taken in and not taken back, oldest first.
@@ -254,8 +258,10 @@ impl Session {
     }
 
     /// Writes where it stands into its journal, for a process that is about to end.
-    pub async fn settle(&self) {
-        self.parts.settle().await;
+    pub fn settle(&self) -> BoxFuture<'_, ()> {
+        Box::pin(async move {
+            self.parts.settle().await;
+        })
     }
 
     /// The approvals that wait, oldest first.

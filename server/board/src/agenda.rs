@@ -1,7 +1,7 @@
 //! All that waits for a member, read in one transaction: each one more costs several ways to the database and back.
 
 use crate::board::transaction;
-use crate::error::Result;
+use crate::error::Answer;
 use crate::member::Membership;
 use crate::message::{BoardMessage, unread};
 use crate::request::{TeamRequest, open_to};
@@ -24,15 +24,17 @@ impl Membership {
     /// # Errors
     ///
     /// A membership that is over, failures of the database.
-    pub async fn agenda(&self, limit: i64) -> Result<Agenda> {
-        transaction!(self.board(), work => {
-            self.fence(work).await?;
-            let (team, name) = (self.team().id, self.name());
-            // Messages come first: a request or an answer that is among them is found below.
-            Ok(Agenda {
-                unread: unread(work, team, name, limit).await?,
-                requests: open_to(work, team, name).await?,
-                held: self.held_in(work).await?,
+    pub fn agenda(&self, limit: i64) -> Answer<'_, Agenda> {
+        Box::pin(async move {
+            transaction!(self.board(), work => {
+                self.fence(work).await?;
+                let (team, name) = (self.team().id, self.name());
+                // Messages come first: a request or an answer that is among them is found below.
+                Ok(Agenda {
+                    unread: unread(work, team, name, limit).await?,
+                    requests: open_to(work, team, name).await?,
+                    held: self.held_in(work).await?,
+                })
             })
         })
     }

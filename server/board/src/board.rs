@@ -2,9 +2,11 @@
 
 use crate::connection::{KeptConnection, OpenConnection, no_answer};
 use crate::engine::{self, BoardPlace, Engine};
+use crate::error::Answer;
 use crate::error::{BoardError, DatabaseFailure, Result, failure};
 use crate::schema;
 use crate::wake::Wakes;
+use futures::future::BoxFuture;
 use sqlx::any::AnyRow;
 use sqlx::{AnyConnection, Row};
 use std::collections::BTreeSet;
@@ -69,22 +71,26 @@ impl Board {
     /// # Errors
     ///
     /// Boards of later versions, network file systems, damaged or read-only files, and no answer.
-    pub async fn open(place: BoardPlace, options: BoardOptions) -> Result<Self> {
-        sqlx::any::install_default_drivers();
-        let engine = Engine::of(&place);
-        let connect = engine::connect_options(&place)?;
-        let connection = KeptConnection::new(connect, engine, options.patience);
-        let wakes = Wakes::new(&place);
-        let parts = BoardParts { place, options, wakes, connection, outage: Mutex::new(None) };
-        let board = Self { parts: Arc::new(parts) };
-        board.migrate().await?;
-        Ok(board)
+    pub fn open(place: BoardPlace, options: BoardOptions) -> Answer<'static, Self> {
+        Box::pin(async move {
+            sqlx::any::install_default_drivers();
+            let engine = Engine::of(&place);
+            let connect = engine::connect_options(&place)?;
+            let connection = KeptConnection::new(connect, engine, options.patience);
+            let wakes = Wakes::new(&place);
+            let parts = BoardParts { place, options, wakes, connection, outage: Mutex::new(None) };
+            let board = Self { parts: Arc::new(parts) };
+            board.migrate().await?;
+            Ok(board)
+        })
     }
 
     /// Closes the connections after what runs on them. A later call opens one again.
-    pub async fn close(&self) {
-        self.parts.wakes.close();
-        self.parts.connection.close().await;
+    pub fn close(&self) -> BoxFuture<'_, ()> {
+        Box::pin(async move {
+            self.parts.wakes.close();
+            self.parts.connection.close().await;
+        })
     }
 
     /// The database's name and version, for logs.
@@ -92,16 +98,18 @@ impl Board {
     /// # Errors
     ///
     /// No answer.
-    pub async fn database(&self) -> Result<String> {
-        let (name, sql) = match self.parts.connection.engine() {
-            Engine::Sqlite => ("SQLite", "select sqlite_version() as version"),
-            Engine::Postgres => {
-                ("PostgreSQL", "select current_setting('server_version') as version")
-            }
-        };
-        transaction!(self, work => {
-            let row = sqlx::query(sql).fetch_one(work.sql()).await?;
-            Ok(format!("{name} {}", row.try_get::<String, _>("version")?))
+    pub fn database(&self) -> Answer<'_, String> {
+        Box::pin(async move {
+            let (name, sql) = match self.parts.connection.engine() {
+                Engine::Sqlite => ("SQLite", "select sqlite_version() as version"),
+                Engine::Postgres => {
+                    ("PostgreSQL", "select current_setting('server_version') as version")
+                }
+            };
+            transaction!(self, work => {
+                let row = sqlx::query(sql).fetch_one(work.sql()).await?;
+                Ok(format!("{name} {}", row.try_get::<String, _>("version")?))
+            })
         })
     }
 
@@ -116,6 +124,22 @@ impl Board {
             };
             if !schema::is_race(&error) || !tries.again().await {
                 return Err(self.told(TransactionFault::Sql(error)));
+            }
+        }
+    }
+
+    /// Attempts a transaction until it ends without meeting another, at most [`COLLISIONS`] times.
+    pub(crate) async fn retry<'a, T>(
+        &'a self,
+        attempt: &(dyn Fn() -> BoxFuture<'a, Attempt<T>> + Sync),
+    ) -> Result<T> {
+        let mut tries = Tries::default();
+        loop {
+            let ended = tokio::time::timeout(self.parts.options.patience, attempt()).await;
+            match ended.unwrap_or(Err(TransactionFault::Sql(no_answer()))) {
+                Ok(value) => return Ok(value),
+                Err(fault) if fault.is_collision() && tries.again().await => {}
+                Err(fault) => return Err(self.told(fault)),
             }
         }
     }
@@ -196,6 +220,9 @@ pub(crate) struct BoardTransaction {
     woken: BTreeSet<String>,
 }
 
+/// Outcome of one attempt at a transaction.
+pub(crate) type Attempt<T> = std::result::Result<T, TransactionFault>;
+
 /// Failure inside of a transaction.
 #[derive(Debug)]
 pub(crate) enum TransactionFault {
@@ -254,8 +281,19 @@ impl BoardTransaction {
         self.woken.insert(channel);
     }
 
-    /// Ends the transaction; its changes are durable as far as the engine promises.
-    pub(crate) async fn commit(mut self) -> std::result::Result<(), TransactionFault> {
+    /// Ends the transaction by what came of it: commits it, or takes everything back.
+    pub(crate) async fn end<T>(self, result: Attempt<T>) -> Attempt<T> {
+        match result {
+            Ok(value) => self.commit().await.map(|()| value),
+            Err(fault) => {
+                self.roll_back(&fault).await;
+                Err(fault)
+            }
+        }
+    }
+
+    /// Commits the transaction; its changes are durable as far as the engine promises.
+    async fn commit(mut self) -> std::result::Result<(), TransactionFault> {
         let commit = self.engine().commit(&self.woken);
         sqlx::raw_sql(commit).execute(self.sql()).await?;
         self.open.keep();
@@ -265,7 +303,7 @@ impl BoardTransaction {
     }
 
     /// Takes everything back. A connection that can't do that is closed, which does it too.
-    pub(crate) async fn roll_back(mut self, fault: &TransactionFault) {
+    async fn roll_back(mut self, fault: &TransactionFault) {
         if fault.is_outage() {
             return;
         }
@@ -284,37 +322,23 @@ pub(crate) fn each<T>(
     Ok(rows.iter().map(read).collect::<std::result::Result<Vec<T>, sqlx::Error>>()?)
 }
 
-/// Runs a transaction, anew where it met another: `transaction!(board, work => { …; Ok(value) })`. The block may run
+/// Runs a transaction, again where it met another: `transaction!(board, work => { …; Ok(value) })`. The block may run
 /// several times, so it takes nothing out of its surroundings.
 macro_rules! transaction {
     ($board:expr, $work:ident => $block:block) => {{
         let board: &$crate::board::Board = $board;
-        let mut tries = $crate::board::Tries::default();
-        loop {
-            let run = async {
+        let attempt = || -> futures::future::BoxFuture<'_, $crate::board::Attempt<_>> {
+            Box::pin(async {
                 let mut open = board.begin().await?;
-                let result: std::result::Result<_, $crate::board::TransactionFault> = async {
+                let result: $crate::board::Attempt<_> = async {
                     let $work: &mut $crate::board::BoardTransaction = &mut open;
                     $block
                 }
                 .await;
-                match result {
-                    Ok(value) => open.commit().await.map(|()| value),
-                    Err(fault) => {
-                        open.roll_back(&fault).await;
-                        Err(fault)
-                    }
-                }
-            };
-            let ended = tokio::time::timeout(board.parts.options.patience, run).await;
-            match ended.unwrap_or(Err($crate::board::TransactionFault::Sql(
-                $crate::connection::no_answer(),
-            ))) {
-                Ok(value) => break Ok(value),
-                Err(fault) if fault.is_collision() && tries.again().await => {}
-                Err(fault) => break Err(board.told(fault)),
-            }
-        }
+                open.end(result).await
+            })
+        };
+        board.retry(&attempt).await
     }};
 }
 pub(crate) use transaction;

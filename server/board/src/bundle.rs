@@ -4,6 +4,7 @@
 use crate::board::{BoardTransaction, TransactionFault, each, transaction};
 use crate::claim::{Claim, put_back};
 use crate::edge;
+use crate::error::Answer;
 use crate::error::{BoardError, Result};
 use crate::member::{Membership, wake_lead};
 use crate::task::TaskStatus;
@@ -46,12 +47,14 @@ impl Team {
     /// # Errors
     ///
     /// Failures of the database.
-    pub async fn waiting_bundles(&self, limit: i64) -> Result<Vec<BundleRecord>> {
-        transaction!(&self.board, work => {
-            let rows = sqlx::query(
-                "select number, task, attempt, member, summary, state from bundles where team = $1 and state = 'waiting' order by number limit $2")
-                .bind(self.id).bind(limit).fetch_all(work.sql()).await?;
-            each(&rows, of_row)
+    pub fn waiting_bundles(&self, limit: i64) -> Answer<'_, Vec<BundleRecord>> {
+        Box::pin(async move {
+            transaction!(&self.board, work => {
+                let rows = sqlx::query(
+                    "select number, task, attempt, member, summary, state from bundles where team = $1 and state = 'waiting' order by number limit $2")
+                    .bind(self.id).bind(limit).fetch_all(work.sql()).await?;
+                each(&rows, of_row)
+            })
         })
     }
 
@@ -61,17 +64,19 @@ impl Team {
     /// # Errors
     ///
     /// Failures of the database.
-    pub async fn bundles_before(&self, task: i64) -> Result<Vec<BundleRecord>> {
-        transaction!(&self.board, work => {
-            let rows = sqlx::query(
-                "with recursive up (number) as (select waits_for from edges where team = $1 and task = $2 union \
-                 select edges.waits_for from edges join up on edges.task = up.number where edges.team = $1) \
-                 select bundles.number, bundles.task, bundles.attempt, bundles.member, bundles.summary, bundles.state \
-                 from bundles join up on bundles.task = up.number \
-                 join tasks on tasks.team = bundles.team and tasks.number = bundles.task and tasks.attempt = bundles.attempt \
-                 where bundles.team = $1 and tasks.status = 'completed' and bundles.state <> 'refused' order by bundles.number")
-                .bind(self.id).bind(task).fetch_all(work.sql()).await?;
-            each(&rows, of_row)
+    pub fn bundles_before(&self, task: i64) -> Answer<'_, Vec<BundleRecord>> {
+        Box::pin(async move {
+            transaction!(&self.board, work => {
+                let rows = sqlx::query(
+                    "with recursive up (number) as (select waits_for from edges where team = $1 and task = $2 union \
+                     select edges.waits_for from edges join up on edges.task = up.number where edges.team = $1) \
+                     select bundles.number, bundles.task, bundles.attempt, bundles.member, bundles.summary, bundles.state \
+                     from bundles join up on bundles.task = up.number \
+                     join tasks on tasks.team = bundles.team and tasks.number = bundles.task and tasks.attempt = bundles.attempt \
+                     where bundles.team = $1 and tasks.status = 'completed' and bundles.state <> 'refused' order by bundles.number")
+                    .bind(self.id).bind(task).fetch_all(work.sql()).await?;
+                each(&rows, of_row)
+            })
         })
     }
 
@@ -80,12 +85,14 @@ impl Team {
     /// # Errors
     ///
     /// An unknown number, failures of the database.
-    pub async fn bundle_content(&self, number: i64) -> Result<Vec<u8>> {
-        transaction!(&self.board, work => {
-            let row = sqlx::query("select content from bundles where team = $1 and number = $2")
-                .bind(self.id).bind(number).fetch_optional(work.sql()).await?;
-            let row = row.ok_or_else(|| BoardError::NotFound(format!("bundle {number}")))?;
-            Ok(row.try_get::<Vec<u8>, _>("content")?)
+    pub fn bundle_content(&self, number: i64) -> Answer<'_, Vec<u8>> {
+        Box::pin(async move {
+            transaction!(&self.board, work => {
+                let row = sqlx::query("select content from bundles where team = $1 and number = $2")
+                    .bind(self.id).bind(number).fetch_optional(work.sql()).await?;
+                let row = row.ok_or_else(|| BoardError::NotFound(format!("bundle {number}")))?;
+                Ok(row.try_get::<Vec<u8>, _>("content")?)
+            })
         })
     }
 
@@ -94,13 +101,15 @@ impl Team {
     /// # Errors
     ///
     /// Failures of the database.
-    pub async fn take_bundle(&self, number: i64) -> Result<bool> {
-        transaction!(&self.board, work => {
-            let row = settle(work, self.id, number, "taken").await?;
-            if let Some(bundle) = &row {
-                log(work, self.id, bundle.claim.map(|claim| claim.task), LEAD, "taken", &format!("bundle {number}")).await?;
-            }
-            Ok(row.is_some())
+    pub fn take_bundle(&self, number: i64) -> Answer<'_, bool> {
+        Box::pin(async move {
+            transaction!(&self.board, work => {
+                let row = settle(work, self.id, number, "taken").await?;
+                if let Some(bundle) = &row {
+                    log(work, self.id, bundle.claim.map(|claim| claim.task), LEAD, "taken", &format!("bundle {number}")).await?;
+                }
+                Ok(row.is_some())
+            })
         })
     }
 
@@ -110,15 +119,22 @@ impl Team {
     /// # Errors
     ///
     /// Failures of the database.
-    pub async fn offer_again(&self, member: &str, task: Option<i64>, attempt: i64) -> Result<bool> {
-        transaction!(&self.board, work => {
-            let done = sqlx::query(
-                "update bundles set state = 'waiting' where team = $1 and member = $2 and state = 'taken' \
-                 and ((task = $3 and attempt = $4) or (task is null and number = $5))")
-                .bind(self.id).bind(member).bind(task.unwrap_or(-1)).bind(attempt)
-                .bind(if task.is_none() { attempt } else { -1 }).execute(work.sql()).await?;
-            wake_lead(work, self.id).await?;
-            Ok(done.rows_affected() > 0)
+    pub fn offer_again<'a>(
+        &'a self,
+        member: &'a str,
+        task: Option<i64>,
+        attempt: i64,
+    ) -> Answer<'a, bool> {
+        Box::pin(async move {
+            transaction!(&self.board, work => {
+                let done = sqlx::query(
+                    "update bundles set state = 'waiting' where team = $1 and member = $2 and state = 'taken' \
+                     and ((task = $3 and attempt = $4) or (task is null and number = $5))")
+                    .bind(self.id).bind(member).bind(task.unwrap_or(-1)).bind(attempt)
+                    .bind(if task.is_none() { attempt } else { -1 }).execute(work.sql()).await?;
+                wake_lead(work, self.id).await?;
+                Ok(done.rows_affected() > 0)
+            })
         })
     }
 
@@ -128,20 +144,26 @@ impl Team {
     /// # Errors
     ///
     /// A bundle that is not waiting, failures of the database.
-    pub async fn refuse_bundle(&self, number: i64, note: &str) -> Result<Option<TaskStatus>> {
-        transaction!(&self.board, work => {
-            let bundle = settle(work, self.id, number, "refused").await?;
-            let bundle = bundle.ok_or_else(|| BoardError::NotFound(format!("waiting bundle {number}")))?;
-            let Some(claim) = bundle.claim else { return Ok(None) };
-            edge::lock_with_dependants(work, self.id, claim.task).await?;
-            let done = sqlx::query(
-                "update tasks set status = 'pending', holder = null where team = $1 and number = $2 and attempt = $3 and status = 'completed'")
-                .bind(self.id).bind(claim.task).bind(claim.attempt).execute(work.sql()).await?;
-            if done.rows_affected() == 0 {
-                return Ok(None);
-            }
-            edge::block_again(work, self.id, claim.task).await?;
-            Ok(Some(put_back(work, self.id, claim.task, &bundle.member, Some(note)).await?))
+    pub fn refuse_bundle<'a>(
+        &'a self,
+        number: i64,
+        note: &'a str,
+    ) -> Answer<'a, Option<TaskStatus>> {
+        Box::pin(async move {
+            transaction!(&self.board, work => {
+                let bundle = settle(work, self.id, number, "refused").await?;
+                let bundle = bundle.ok_or_else(|| BoardError::NotFound(format!("waiting bundle {number}")))?;
+                let Some(claim) = bundle.claim else { return Ok(None) };
+                edge::lock_with_dependants(work, self.id, claim.task).await?;
+                let done = sqlx::query(
+                    "update tasks set status = 'pending', holder = null where team = $1 and number = $2 and attempt = $3 and status = 'completed'")
+                    .bind(self.id).bind(claim.task).bind(claim.attempt).execute(work.sql()).await?;
+                if done.rows_affected() == 0 {
+                    return Ok(None);
+                }
+                edge::block_again(work, self.id, claim.task).await?;
+                Ok(Some(put_back(work, self.id, claim.task, &bundle.member, Some(note)).await?))
+            })
         })
     }
 }
@@ -152,13 +174,15 @@ impl Membership {
     /// # Errors
     ///
     /// Bundles that are too large, a membership that is over, failures of the database.
-    pub async fn hand_over(&self, summary: &str, content: &[u8]) -> Result<i64> {
-        check(Some(content))?;
-        transaction!(self.board(), work => {
-            self.fence(work).await?;
-            let number = insert(work, self, None, summary, content).await?;
-            log(work, self.team().id, None, self.name(), "handed over", summary).await?;
-            Ok(number)
+    pub fn hand_over<'a>(&'a self, summary: &'a str, content: &'a [u8]) -> Answer<'a, i64> {
+        Box::pin(async move {
+            check(Some(content))?;
+            transaction!(self.board(), work => {
+                self.fence(work).await?;
+                let number = insert(work, self, None, summary, content).await?;
+                log(work, self.team().id, None, self.name(), "handed over", summary).await?;
+                Ok(number)
+            })
         })
     }
 }

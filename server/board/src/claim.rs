@@ -6,6 +6,7 @@
 use crate::board::{BoardTransaction, TransactionFault, each, transaction};
 use crate::bundle;
 use crate::edge;
+use crate::error::Answer;
 use crate::error::{BoardError, Result};
 use crate::member::{MemberState, Membership, wake_lead};
 use crate::message::send;
@@ -55,8 +56,8 @@ impl Membership {
     ///
     /// A membership that is over, failures of the database. After [`BoardError::Unreachable`] the claim may have been
     /// made: [`Membership::held`] says so.
-    pub async fn claim(&self) -> Result<Option<Task>> {
-        self.claim_one(None).await
+    pub fn claim(&self) -> Answer<'_, Option<Task>> {
+        Box::pin(async move { self.claim_one(None).await })
     }
 
     /// Claims one task by its number, also one that this member returned.
@@ -64,9 +65,11 @@ impl Membership {
     /// # Errors
     ///
     /// As [`Membership::claim`], and [`BoardError::NotClaimable`].
-    pub async fn claim_number(&self, number: i64) -> Result<Task> {
-        let claimed = self.claim_one(Some(number)).await?;
-        claimed.ok_or_else(|| BoardError::NotFound(format!("task #{number}")))
+    pub fn claim_number(&self, number: i64) -> Answer<'_, Task> {
+        Box::pin(async move {
+            let claimed = self.claim_one(Some(number)).await?;
+            claimed.ok_or_else(|| BoardError::NotFound(format!("task #{number}")))
+        })
     }
 
     async fn claim_one(&self, wanted: Option<i64>) -> Result<Option<Task>> {
@@ -121,14 +124,16 @@ impl Membership {
     /// # Errors
     ///
     /// A membership that is over, failures of the database.
-    pub async fn renew(&self) -> Result<Vec<Claim>> {
-        transaction!(self.board(), work => {
-            self.fence(work).await?;
-            let lease = work.lease();
-            let rows = sqlx::query(
-                "update tasks set lease = $4 where team = $1 and owner = $2 and epoch = $3 and status = 'in_progress' returning number, attempt")
-                .bind(self.team().id).bind(self.name()).bind(self.epoch()).bind(lease).fetch_all(work.sql()).await?;
-            each(&rows, |row| Ok(Claim { task: row.try_get("number")?, attempt: row.try_get("attempt")? }))
+    pub fn renew(&self) -> Answer<'_, Vec<Claim>> {
+        Box::pin(async move {
+            transaction!(self.board(), work => {
+                self.fence(work).await?;
+                let lease = work.lease();
+                let rows = sqlx::query(
+                    "update tasks set lease = $4 where team = $1 and owner = $2 and epoch = $3 and status = 'in_progress' returning number, attempt")
+                    .bind(self.team().id).bind(self.name()).bind(self.epoch()).bind(lease).fetch_all(work.sql()).await?;
+                each(&rows, |row| Ok(Claim { task: row.try_get("number")?, attempt: row.try_get("attempt")? }))
+            })
         })
     }
 
@@ -137,10 +142,12 @@ impl Membership {
     /// # Errors
     ///
     /// A membership that is over, failures of the database.
-    pub async fn held(&self) -> Result<Vec<Task>> {
-        transaction!(self.board(), work => {
-            self.fence(work).await?;
-            self.held_in(work).await
+    pub fn held(&self) -> Answer<'_, Vec<Task>> {
+        Box::pin(async move {
+            transaction!(self.board(), work => {
+                self.fence(work).await?;
+                self.held_in(work).await
+            })
         })
     }
 
@@ -173,33 +180,35 @@ impl Membership {
     ///
     /// [`BoardError::ClaimLost`], [`BoardError::Blocked`], bundles that are too large, a membership that is over, failures
     /// of the database.
-    pub async fn complete(
-        &self,
+    pub fn complete<'a>(
+        &'a self,
         claim: Claim,
-        summary: &str,
-        content: Option<&[u8]>,
-    ) -> Result<Vec<i64>> {
-        bundle::check(content)?;
-        let team = self.team().id;
-        transaction!(self.board(), work => {
-            self.fence(work).await?;
-            edge::lock_with_dependants(work, team, claim.task).await?;
-            let done = sqlx::query(
-                "update tasks set status = 'completed', owner = $3, lease = 0 where team = $1 and number = $2 and holder = $3 \
-                 and epoch = $4 and attempt = $5 and blockers = 0 and status in ('in_progress', 'pending', 'failed')")
-                .bind(team).bind(claim.task).bind(self.name()).bind(self.epoch()).bind(claim.attempt)
-                .execute(work.sql()).await?;
-            if done.rows_affected() == 0 {
-                return self.why_not_complete(work, claim).await;
-            }
-            if let Some(content) = content {
-                bundle::insert(work, self, Some(claim), summary, content).await?;
-            }
-            log(work, team, Some(claim.task), self.name(), "completed", summary).await?;
-            let freed = edge::meet(work, team, claim.task).await?;
-            wake_freed(work, team, &freed).await?;
-            wake_lead(work, team).await?;
-            Ok(freed.iter().map(|task| task.number).collect())
+        summary: &'a str,
+        content: Option<&'a [u8]>,
+    ) -> Answer<'a, Vec<i64>> {
+        Box::pin(async move {
+            bundle::check(content)?;
+            let team = self.team().id;
+            transaction!(self.board(), work => {
+                self.fence(work).await?;
+                edge::lock_with_dependants(work, team, claim.task).await?;
+                let done = sqlx::query(
+                    "update tasks set status = 'completed', owner = $3, lease = 0 where team = $1 and number = $2 and holder = $3 \
+                     and epoch = $4 and attempt = $5 and blockers = 0 and status in ('in_progress', 'pending', 'failed')")
+                    .bind(team).bind(claim.task).bind(self.name()).bind(self.epoch()).bind(claim.attempt)
+                    .execute(work.sql()).await?;
+                if done.rows_affected() == 0 {
+                    return self.why_not_complete(work, claim).await;
+                }
+                if let Some(content) = content {
+                    bundle::insert(work, self, Some(claim), summary, content).await?;
+                }
+                log(work, team, Some(claim.task), self.name(), "completed", summary).await?;
+                let freed = edge::meet(work, team, claim.task).await?;
+                wake_freed(work, team, &freed).await?;
+                wake_lead(work, team).await?;
+                Ok(freed.iter().map(|task| task.number).collect())
+            })
         })
     }
 
@@ -225,22 +234,28 @@ impl Membership {
     /// # Errors
     ///
     /// [`BoardError::ClaimLost`], a membership that is over, failures of the database.
-    pub async fn give_back(&self, claim: Claim, reason: &ReturnReason) -> Result<TaskStatus> {
-        let team = self.team().id;
-        transaction!(self.board(), work => {
-            self.fence(work).await?;
-            let done = sqlx::query(
-                "update tasks set holder = null where team = $1 and number = $2 and owner = $3 and epoch = $4 and attempt = $5 and status = 'in_progress'")
-                .bind(team).bind(claim.task).bind(self.name()).bind(self.epoch()).bind(claim.attempt).execute(work.sql()).await?;
-            if done.rows_affected() == 0 {
-                return Err(BoardError::ClaimLost(claim.task).into());
-            }
-            let ReturnReason::Failed(words) = reason else {
-                return put_back(work, team, claim.task, self.name(), None).await;
-            };
-            sqlx::query("insert into returns (team, task, member) values ($1, $2, $3) on conflict do nothing")
-                .bind(team).bind(claim.task).bind(self.name()).execute(work.sql()).await?;
-            put_back(work, team, claim.task, self.name(), Some(words)).await
+    pub fn give_back<'a>(
+        &'a self,
+        claim: Claim,
+        reason: &'a ReturnReason,
+    ) -> Answer<'a, TaskStatus> {
+        Box::pin(async move {
+            let team = self.team().id;
+            transaction!(self.board(), work => {
+                self.fence(work).await?;
+                let done = sqlx::query(
+                    "update tasks set holder = null where team = $1 and number = $2 and owner = $3 and epoch = $4 and attempt = $5 and status = 'in_progress'")
+                    .bind(team).bind(claim.task).bind(self.name()).bind(self.epoch()).bind(claim.attempt).execute(work.sql()).await?;
+                if done.rows_affected() == 0 {
+                    return Err(BoardError::ClaimLost(claim.task).into());
+                }
+                let ReturnReason::Failed(words) = reason else {
+                    return put_back(work, team, claim.task, self.name(), None).await;
+                };
+                sqlx::query("insert into returns (team, task, member) values ($1, $2, $3) on conflict do nothing")
+                    .bind(team).bind(claim.task).bind(self.name()).execute(work.sql()).await?;
+                put_back(work, team, claim.task, self.name(), Some(words)).await
+            })
         })
     }
 }

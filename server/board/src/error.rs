@@ -1,9 +1,13 @@
 //! Reasons for which the board refuses or can't be reached, and how a database's errors become them.
 
+use futures::future::BoxFuture;
 use std::time::Duration;
 
 /// Result of everything the board does.
 pub type Result<T> = std::result::Result<T, BoardError>;
+
+/// Future of everything the board does. Boxed, so that other rooms compile none of its code again.
+pub type Answer<'a, T> = BoxFuture<'a, Result<T>>;
 
 /// Refusal of the board. Its words are for people and models alike.
 #[derive(Debug, thiserror::Error)]

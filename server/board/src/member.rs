@@ -2,7 +2,8 @@
 //! name after it raises the epoch, and the older one is refused from then on.
 
 use crate::board::{Board, BoardTransaction, TransactionFault, each, transaction};
-use crate::error::{BoardError, Result};
+use crate::error::Answer;
+use crate::error::BoardError;
 use crate::team::{LEAD, Team, check_name, clean, log};
 use crate::watch::{MemberWatch, channel};
 use sqlx::Row;
@@ -91,24 +92,26 @@ impl Team {
     /// # Errors
     ///
     /// A name that is taken or bad, failures of the database.
-    pub async fn join(&self, member: &NewMember) -> Result<Membership> {
-        check_name(&member.name)?;
-        let epoch = transaction!(&self.board, work => {
-            let (now, lease) = (work.now, work.lease());
-            let row = sqlx::query(
-                "insert into members (team, name, role, state, epoch, host, session, lease, tokens, cents) \
-                 values ($1, $2, $3, 'working', 1, $4, $5, $6, 0, 0) \
-                 on conflict (team, name) do update set role = excluded.role, state = 'working', epoch = members.epoch + 1, \
-                 host = excluded.host, session = excluded.session, lease = excluded.lease \
-                 where members.state = 'shutdown' or members.lease <= $7 returning epoch")
-                .bind(self.id).bind(&member.name).bind(clean(&member.role)).bind(clean(&member.host))
-                .bind(clean(&member.session)).bind(lease).bind(now).fetch_optional(work.sql()).await?;
-            let Some(row) = row else { return Err(BoardError::NameTaken(member.name.clone()).into()) };
-            log(work, self.id, None, &member.name, "joined", &member.role).await?;
-            Ok(row.try_get::<i64, _>("epoch")?)
-        })?;
-        let role = clean(&member.role);
-        Ok(Membership { team: self.clone(), name: member.name.clone(), role, epoch })
+    pub fn join<'a>(&'a self, member: &'a NewMember) -> Answer<'a, Membership> {
+        Box::pin(async move {
+            check_name(&member.name)?;
+            let epoch = transaction!(&self.board, work => {
+                let (now, lease) = (work.now, work.lease());
+                let row = sqlx::query(
+                    "insert into members (team, name, role, state, epoch, host, session, lease, tokens, cents) \
+                     values ($1, $2, $3, 'working', 1, $4, $5, $6, 0, 0) \
+                     on conflict (team, name) do update set role = excluded.role, state = 'working', epoch = members.epoch + 1, \
+                     host = excluded.host, session = excluded.session, lease = excluded.lease \
+                     where members.state = 'shutdown' or members.lease <= $7 returning epoch")
+                    .bind(self.id).bind(&member.name).bind(clean(&member.role)).bind(clean(&member.host))
+                    .bind(clean(&member.session)).bind(lease).bind(now).fetch_optional(work.sql()).await?;
+                let Some(row) = row else { return Err(BoardError::NameTaken(member.name.clone()).into()) };
+                log(work, self.id, None, &member.name, "joined", &member.role).await?;
+                Ok(row.try_get::<i64, _>("epoch")?)
+            })?;
+            let role = clean(&member.role);
+            Ok(Membership { team: self.clone(), name: member.name.clone(), role, epoch })
+        })
     }
 
     /// Goes on as a member whose process ended, and keeps the tasks that are still its own. `epoch` is that of the
@@ -117,21 +120,28 @@ impl Team {
     /// # Errors
     ///
     /// [`BoardError::Superseded`] if the name was taken since or shut down, failures of the database.
-    pub async fn rejoin(&self, name: &str, epoch: i64, host: &str) -> Result<Membership> {
-        let (epoch, role) = transaction!(&self.board, work => {
-            let lease = work.lease();
-            let row = sqlx::query(
-                "update members set epoch = epoch + 1, state = 'working', lease = $4, host = $5 \
-                 where team = $1 and name = $2 and epoch = $3 and state <> 'shutdown' returning epoch, role")
-                .bind(self.id).bind(name).bind(epoch).bind(lease).bind(clean(host)).fetch_optional(work.sql()).await?;
-            let Some(row) = row else { return Err(BoardError::Superseded(name.to_owned()).into()) };
-            let new: i64 = row.try_get("epoch")?;
-            sqlx::query("update tasks set epoch = $4, lease = $5 where team = $1 and owner = $2 and epoch = $3 and status = 'in_progress'")
-                .bind(self.id).bind(name).bind(epoch).bind(new).bind(lease).execute(work.sql()).await?;
-            log(work, self.id, None, name, "rejoined", host).await?;
-            Ok((new, row.try_get::<String, _>("role")?))
-        })?;
-        Ok(Membership { team: self.clone(), name: name.to_owned(), role, epoch })
+    pub fn rejoin<'a>(
+        &'a self,
+        name: &'a str,
+        epoch: i64,
+        host: &'a str,
+    ) -> Answer<'a, Membership> {
+        Box::pin(async move {
+            let (epoch, role) = transaction!(&self.board, work => {
+                let lease = work.lease();
+                let row = sqlx::query(
+                    "update members set epoch = epoch + 1, state = 'working', lease = $4, host = $5 \
+                     where team = $1 and name = $2 and epoch = $3 and state <> 'shutdown' returning epoch, role")
+                    .bind(self.id).bind(name).bind(epoch).bind(lease).bind(clean(host)).fetch_optional(work.sql()).await?;
+                let Some(row) = row else { return Err(BoardError::Superseded(name.to_owned()).into()) };
+                let new: i64 = row.try_get("epoch")?;
+                sqlx::query("update tasks set epoch = $4, lease = $5 where team = $1 and owner = $2 and epoch = $3 and status = 'in_progress'")
+                    .bind(self.id).bind(name).bind(epoch).bind(new).bind(lease).execute(work.sql()).await?;
+                log(work, self.id, None, name, "rejoined", host).await?;
+                Ok((new, row.try_get::<String, _>("role")?))
+            })?;
+            Ok(Membership { team: self.clone(), name: name.to_owned(), role, epoch })
+        })
     }
 
     /// All members, by name.
@@ -139,15 +149,17 @@ impl Team {
     /// # Errors
     ///
     /// Failures of the database.
-    pub async fn members(&self) -> Result<Vec<Member>> {
-        transaction!(&self.board, work => {
-            let now = work.now;
-            let rows = sqlx::query(
-                "select name, role, state, epoch, host, session, lease, tokens, cents, \
-                 (select min(number) from tasks where tasks.team = members.team and owner = members.name and status = 'in_progress') as task \
-                 from members where team = $1 order by name")
-                .bind(self.id).fetch_all(work.sql()).await?;
-            each(&rows, |row| of_row(row, now))
+    pub fn members(&self) -> Answer<'_, Vec<Member>> {
+        Box::pin(async move {
+            transaction!(&self.board, work => {
+                let now = work.now;
+                let rows = sqlx::query(
+                    "select name, role, state, epoch, host, session, lease, tokens, cents, \
+                     (select min(number) from tasks where tasks.team = members.team and owner = members.name and status = 'in_progress') as task \
+                     from members where team = $1 order by name")
+                    .bind(self.id).fetch_all(work.sql()).await?;
+                each(&rows, |row| of_row(row, now))
+            })
         })
     }
 }
@@ -182,15 +194,17 @@ impl Membership {
     /// # Errors
     ///
     /// A membership that is over, failures of the database.
-    pub async fn set_state(&self, state: MemberState) -> Result<()> {
-        transaction!(self.board(), work => {
-            self.fence(work).await?;
-            sqlx::query("update members set state = $3 where team = $1 and name = $2")
-                .bind(self.team.id).bind(&self.name).bind(state.word()).execute(work.sql()).await?;
-            if state == MemberState::Shutdown {
-                log(work, self.team.id, None, &self.name, "left", "").await?;
-            }
-            Ok(())
+    pub fn set_state(&self, state: MemberState) -> Answer<'_, ()> {
+        Box::pin(async move {
+            transaction!(self.board(), work => {
+                self.fence(work).await?;
+                sqlx::query("update members set state = $3 where team = $1 and name = $2")
+                    .bind(self.team.id).bind(&self.name).bind(state.word()).execute(work.sql()).await?;
+                if state == MemberState::Shutdown {
+                    log(work, self.team.id, None, &self.name, "left", "").await?;
+                }
+                Ok(())
+            })
         })
     }
 
@@ -199,12 +213,14 @@ impl Membership {
     /// # Errors
     ///
     /// A membership that is over, failures of the database.
-    pub async fn spend(&self, tokens: i64, cents: i64) -> Result<()> {
-        transaction!(self.board(), work => {
-            self.fence(work).await?;
-            sqlx::query("update members set tokens = tokens + $3, cents = cents + $4 where team = $1 and name = $2")
-                .bind(self.team.id).bind(&self.name).bind(tokens).bind(cents).execute(work.sql()).await?;
-            Ok(())
+    pub fn spend(&self, tokens: i64, cents: i64) -> Answer<'_, ()> {
+        Box::pin(async move {
+            transaction!(self.board(), work => {
+                self.fence(work).await?;
+                sqlx::query("update members set tokens = tokens + $3, cents = cents + $4 where team = $1 and name = $2")
+                    .bind(self.team.id).bind(&self.name).bind(tokens).bind(cents).execute(work.sql()).await?;
+                Ok(())
+            })
         })
     }
 

@@ -2,6 +2,7 @@
 //! loses none.
 
 use crate::board::{BoardTransaction, TransactionFault, each, transaction};
+use crate::error::Answer;
 use crate::error::{BoardError, Result};
 use crate::member::Membership;
 use crate::team::{Team, clean};
@@ -33,8 +34,10 @@ impl Team {
     /// # Errors
     ///
     /// Failures of the database.
-    pub async fn unread(&self, name: &str, limit: i64) -> Result<Vec<BoardMessage>> {
-        transaction!(&self.board, work => { unread(work, self.id, name, limit).await })
+    pub fn unread<'a>(&'a self, name: &'a str, limit: i64) -> Answer<'a, Vec<BoardMessage>> {
+        Box::pin(async move {
+            transaction!(&self.board, work => { unread(work, self.id, name, limit).await })
+        })
     }
 
     /// Sends a message as `from`, who need not be a member: the user, or a worker that has no name yet. The caller
@@ -43,10 +46,18 @@ impl Team {
     /// # Errors
     ///
     /// A receiver that is no member, a text that is too large, failures of the database.
-    pub async fn post(&self, from: &str, to: &str, kind: &str, body: &str) -> Result<i64> {
-        check_body(body)?;
-        transaction!(&self.board, work => {
-            deliver(work, self.id, (from, to), kind, body).await
+    pub fn post<'a>(
+        &'a self,
+        from: &'a str,
+        to: &'a str,
+        kind: &'a str,
+        body: &'a str,
+    ) -> Answer<'a, i64> {
+        Box::pin(async move {
+            check_body(body)?;
+            transaction!(&self.board, work => {
+                deliver(work, self.id, (from, to), kind, body).await
+            })
         })
     }
 }
@@ -57,11 +68,13 @@ impl Membership {
     /// # Errors
     ///
     /// As [`Team::post`], and a membership that is over.
-    pub async fn send(&self, to: &str, kind: &str, body: &str) -> Result<i64> {
-        check_body(body)?;
-        transaction!(self.board(), work => {
-            self.fence(work).await?;
-            deliver(work, self.team().id, (self.name(), to), kind, body).await
+    pub fn send<'a>(&'a self, to: &'a str, kind: &'a str, body: &'a str) -> Answer<'a, i64> {
+        Box::pin(async move {
+            check_body(body)?;
+            transaction!(self.board(), work => {
+                self.fence(work).await?;
+                deliver(work, self.team().id, (self.name(), to), kind, body).await
+            })
         })
     }
 
@@ -70,17 +83,19 @@ impl Membership {
     /// # Errors
     ///
     /// A text that is too large, a membership that is over, failures of the database.
-    pub async fn broadcast(&self, body: &str) -> Result<Vec<String>> {
-        check_body(body)?;
-        transaction!(self.board(), work => {
-            self.fence(work).await?;
-            let rows = sqlx::query("select name from members where team = $1 and name <> $2 and state <> 'shutdown' order by name")
-                .bind(self.team().id).bind(self.name()).fetch_all(work.sql()).await?;
-            let names: Vec<String> = each(&rows, |row| row.try_get("name"))?;
-            for name in &names {
-                send(work, self.team().id, (self.name(), name), "broadcast", body, None).await?;
-            }
-            Ok(names)
+    pub fn broadcast<'a>(&'a self, body: &'a str) -> Answer<'a, Vec<String>> {
+        Box::pin(async move {
+            check_body(body)?;
+            transaction!(self.board(), work => {
+                self.fence(work).await?;
+                let rows = sqlx::query("select name from members where team = $1 and name <> $2 and state <> 'shutdown' order by name")
+                    .bind(self.team().id).bind(self.name()).fetch_all(work.sql()).await?;
+                let names: Vec<String> = each(&rows, |row| row.try_get("name"))?;
+                for name in &names {
+                    send(work, self.team().id, (self.name(), name), "broadcast", body, None).await?;
+                }
+                Ok(names)
+            })
         })
     }
 
@@ -89,10 +104,12 @@ impl Membership {
     /// # Errors
     ///
     /// A membership that is over, failures of the database.
-    pub async fn inbox(&self, limit: i64) -> Result<Vec<BoardMessage>> {
-        transaction!(self.board(), work => {
-            self.fence(work).await?;
-            unread(work, self.team().id, self.name(), limit).await
+    pub fn inbox(&self, limit: i64) -> Answer<'_, Vec<BoardMessage>> {
+        Box::pin(async move {
+            transaction!(self.board(), work => {
+                self.fence(work).await?;
+                unread(work, self.team().id, self.name(), limit).await
+            })
         })
     }
 
@@ -101,15 +118,17 @@ impl Membership {
     /// # Errors
     ///
     /// A membership that is over, failures of the database.
-    pub async fn mark_read(&self, numbers: &[i64]) -> Result<()> {
-        transaction!(self.board(), work => {
-            self.fence(work).await?;
-            let now = work.now;
-            for number in numbers {
-                sqlx::query("update messages set read_at = $4 where team = $1 and receiver = $2 and number = $3 and read_at is null")
-                    .bind(self.team().id).bind(self.name()).bind(number).bind(now).execute(work.sql()).await?;
-            }
-            Ok(())
+    pub fn mark_read<'a>(&'a self, numbers: &'a [i64]) -> Answer<'a, ()> {
+        Box::pin(async move {
+            transaction!(self.board(), work => {
+                self.fence(work).await?;
+                let now = work.now;
+                for number in numbers {
+                    sqlx::query("update messages set read_at = $4 where team = $1 and receiver = $2 and number = $3 and read_at is null")
+                        .bind(self.team().id).bind(self.name()).bind(number).bind(now).execute(work.sql()).await?;
+                }
+                Ok(())
+            })
         })
     }
 }

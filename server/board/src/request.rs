@@ -2,7 +2,8 @@
 //! same transaction.
 
 use crate::board::{BoardTransaction, TransactionFault, each, transaction};
-use crate::error::{BoardError, Result};
+use crate::error::Answer;
+use crate::error::BoardError;
 use crate::member::Membership;
 use crate::message::{MAX_MESSAGE, send};
 use crate::team::{Team, clean, log};
@@ -65,12 +66,14 @@ impl Team {
     /// # Errors
     ///
     /// An unknown number, failures of the database.
-    pub async fn request(&self, id: i64) -> Result<TeamRequest> {
-        transaction!(&self.board, work => {
-            let row = sqlx::query("select id, kind, asker, receiver, body, state, answer from requests where team = $1 and id = $2")
-                .bind(self.id).bind(id).fetch_optional(work.sql()).await?;
-            let row = row.ok_or_else(|| BoardError::NotFound(format!("request {id}")))?;
-            Ok(of_row(&row)?)
+    pub fn request(&self, id: i64) -> Answer<'_, TeamRequest> {
+        Box::pin(async move {
+            transaction!(&self.board, work => {
+                let row = sqlx::query("select id, kind, asker, receiver, body, state, answer from requests where team = $1 and id = $2")
+                    .bind(self.id).bind(id).fetch_optional(work.sql()).await?;
+                let row = row.ok_or_else(|| BoardError::NotFound(format!("request {id}")))?;
+                Ok(of_row(&row)?)
+            })
         })
     }
 
@@ -79,20 +82,22 @@ impl Team {
     /// # Errors
     ///
     /// Failures of the database.
-    pub async fn last_plan(&self, asker: &str) -> Result<Option<TeamRequest>> {
-        let detail: Option<String> = transaction!(&self.board, work => {
-            // An earlier member of this name had plans of its own.
-            let row = sqlx::query(
-                "select detail from log where team = $1 and member = $2 and event = 'asked' and detail like '%: plan %' and number > \
-                 (select coalesce(max(number), 0) from log where team = $1 and member = $2 and event = 'joined') order by number desc limit 1")
-                .bind(self.id).bind(clean(asker)).fetch_optional(work.sql()).await?;
-            Ok(row.map(|row| row.try_get("detail")).transpose()?)
-        })?;
-        let id = detail.and_then(|words| words.rsplit(' ').next()?.parse().ok());
-        match id {
-            Some(id) => self.request(id).await.map(Some),
-            None => Ok(None),
-        }
+    pub fn last_plan<'a>(&'a self, asker: &'a str) -> Answer<'a, Option<TeamRequest>> {
+        Box::pin(async move {
+            let detail: Option<String> = transaction!(&self.board, work => {
+                // An earlier member of this name had plans of its own.
+                let row = sqlx::query(
+                    "select detail from log where team = $1 and member = $2 and event = 'asked' and detail like '%: plan %' and number > \
+                     (select coalesce(max(number), 0) from log where team = $1 and member = $2 and event = 'joined') order by number desc limit 1")
+                    .bind(self.id).bind(clean(asker)).fetch_optional(work.sql()).await?;
+                Ok(row.map(|row| row.try_get("detail")).transpose()?)
+            })?;
+            let id = detail.and_then(|words| words.rsplit(' ').next()?.parse().ok());
+            match id {
+                Some(id) => self.request(id).await.map(Some),
+                None => Ok(None),
+            }
+        })
     }
 
     /// Open requests to the member `to`, the oldest first.
@@ -100,8 +105,10 @@ impl Team {
     /// # Errors
     ///
     /// Failures of the database.
-    pub async fn open_requests(&self, to: &str) -> Result<Vec<TeamRequest>> {
-        transaction!(&self.board, work => { open_to(work, self.id, to).await })
+    pub fn open_requests<'a>(&'a self, to: &'a str) -> Answer<'a, Vec<TeamRequest>> {
+        Box::pin(
+            async move { transaction!(&self.board, work => { open_to(work, self.id, to).await }) },
+        )
     }
 }
 
@@ -111,23 +118,25 @@ impl Membership {
     /// # Errors
     ///
     /// A receiver that is no member, a text that is too large, a membership that is over, failures of the database.
-    pub async fn ask(&self, kind: RequestKind, to: &str, body: &str) -> Result<i64> {
-        if body.len() > MAX_MESSAGE {
-            let (what, size, limit) = ("The request", body.len(), MAX_MESSAGE);
-            return Err(BoardError::TooLarge { what, size, limit });
-        }
-        let team = self.team().id;
-        transaction!(self.board(), work => {
-            self.fence(work).await?;
-            let row = sqlx::query(
-                "insert into requests (team, kind, asker, receiver, body, state, answer) select $1, $2, $3, name, $5, 'open', '' \
-                 from members where team = $1 and name = $4 returning id")
-                .bind(team).bind(kind.word()).bind(self.name()).bind(to).bind(clean(body)).fetch_optional(work.sql()).await?;
-            let row = row.ok_or_else(|| BoardError::NotFound(format!("member {to}")))?;
-            let id: i64 = row.try_get("id")?;
-            send(work, team, (self.name(), to), kind.word(), body, Some(id)).await?;
-            log(work, team, None, self.name(), "asked", &format!("{to}: {} {id}", kind.word())).await?;
-            Ok(id)
+    pub fn ask<'a>(&'a self, kind: RequestKind, to: &'a str, body: &'a str) -> Answer<'a, i64> {
+        Box::pin(async move {
+            if body.len() > MAX_MESSAGE {
+                let (what, size, limit) = ("The request", body.len(), MAX_MESSAGE);
+                return Err(BoardError::TooLarge { what, size, limit });
+            }
+            let team = self.team().id;
+            transaction!(self.board(), work => {
+                self.fence(work).await?;
+                let row = sqlx::query(
+                    "insert into requests (team, kind, asker, receiver, body, state, answer) select $1, $2, $3, name, $5, 'open', '' \
+                     from members where team = $1 and name = $4 returning id")
+                    .bind(team).bind(kind.word()).bind(self.name()).bind(to).bind(clean(body)).fetch_optional(work.sql()).await?;
+                let row = row.ok_or_else(|| BoardError::NotFound(format!("member {to}")))?;
+                let id: i64 = row.try_get("id")?;
+                send(work, team, (self.name(), to), kind.word(), body, Some(id)).await?;
+                log(work, team, None, self.name(), "asked", &format!("{to}: {} {id}", kind.word())).await?;
+                Ok(id)
+            })
         })
     }
 
@@ -136,24 +145,26 @@ impl Membership {
     /// # Errors
     ///
     /// [`BoardError::NotAnswerable`], a text that is too large, a membership that is over, failures of the database.
-    pub async fn answer(&self, id: i64, approve: bool, words: &str) -> Result<()> {
-        if words.len() > MAX_MESSAGE {
-            let (what, size, limit) = ("The answer", words.len(), MAX_MESSAGE);
-            return Err(BoardError::TooLarge { what, size, limit });
-        }
-        let team = self.team().id;
-        let state = if approve { "approved" } else { "refused" };
-        transaction!(self.board(), work => {
-            self.fence(work).await?;
-            let row = sqlx::query(
-                "update requests set state = $4, answer = $5 where team = $1 and id = $2 and receiver = $3 and state = 'open' returning kind, asker")
-                .bind(team).bind(id).bind(self.name()).bind(state).bind(clean(words)).fetch_optional(work.sql()).await?;
-            let row = row.ok_or(BoardError::NotAnswerable(id))?;
-            let (kind, asker): (String, String) = (row.try_get("kind")?, row.try_get("asker")?);
-            let body = if words.is_empty() { state.to_owned() } else { format!("{state}: {words}") };
-            send(work, team, (self.name(), &asker), &format!("{kind}_response"), &body, Some(id)).await?;
-            log(work, team, None, self.name(), state, &format!("{kind} {id} of {asker}")).await?;
-            Ok(())
+    pub fn answer<'a>(&'a self, id: i64, approve: bool, words: &'a str) -> Answer<'a, ()> {
+        Box::pin(async move {
+            if words.len() > MAX_MESSAGE {
+                let (what, size, limit) = ("The answer", words.len(), MAX_MESSAGE);
+                return Err(BoardError::TooLarge { what, size, limit });
+            }
+            let team = self.team().id;
+            let state = if approve { "approved" } else { "refused" };
+            transaction!(self.board(), work => {
+                self.fence(work).await?;
+                let row = sqlx::query(
+                    "update requests set state = $4, answer = $5 where team = $1 and id = $2 and receiver = $3 and state = 'open' returning kind, asker")
+                    .bind(team).bind(id).bind(self.name()).bind(state).bind(clean(words)).fetch_optional(work.sql()).await?;
+                let row = row.ok_or(BoardError::NotAnswerable(id))?;
+                let (kind, asker): (String, String) = (row.try_get("kind")?, row.try_get("asker")?);
+                let body = if words.is_empty() { state.to_owned() } else { format!("{state}: {words}") };
+                send(work, team, (self.name(), &asker), &format!("{kind}_response"), &body, Some(id)).await?;
+                log(work, team, None, self.name(), state, &format!("{kind} {id} of {asker}")).await?;
+                Ok(())
+            })
         })
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::board::{BoardTransaction, TransactionFault, each, transaction};
 use crate::edge::{self, FreedTask};
+use crate::error::Answer;
 use crate::error::{BoardError, Result};
 use crate::team::{Team, clean, log};
 use crate::watch::channel;
@@ -96,28 +97,30 @@ impl Team {
     /// # Errors
     ///
     /// Unknown tasks to wait for, texts that are too large, failures of the database.
-    pub async fn create(&self, by: &str, new: &NewTask) -> Result<Task> {
-        check_text("The task", new.subject.len() + new.description.len())?;
-        transaction!(&self.board, work => {
-            edge::lock(work, self.id).await?;
-            let row = sqlx::query("update teams set next_task = next_task + 1 where id = $1 returning next_task - 1 as number")
-                .bind(self.id).fetch_one(work.sql()).await?;
-            let number: i64 = row.try_get("number")?;
-            sqlx::query(
-                "insert into tasks (team, number, subject, description, notes, role, status, epoch, attempt, blockers, failures, lease) \
-                 values ($1, $2, $3, $4, '', $5, 'pending', 0, 0, 0, 0, 0)")
-                .bind(self.id).bind(number).bind(clean(&new.subject)).bind(clean(&new.description)).bind(clean(&new.role))
-                .execute(work.sql()).await?;
-            for other in &new.blocked_by {
-                edge::add(work, self.id, number, *other).await?;
-            }
-            log(work, self.id, Some(number), by, "created", &new.subject).await?;
-            let task = read(work, self.id, number).await?;
-            if task.blocked_by.is_empty() {
-                let mut idle = idle(work, self.id).await?;
-                wake_one(work, self.id, &mut idle, &task.role);
-            }
-            Ok(task)
+    pub fn create<'a>(&'a self, by: &'a str, new: &'a NewTask) -> Answer<'a, Task> {
+        Box::pin(async move {
+            check_text("The task", new.subject.len() + new.description.len())?;
+            transaction!(&self.board, work => {
+                edge::lock(work, self.id).await?;
+                let row = sqlx::query("update teams set next_task = next_task + 1 where id = $1 returning next_task - 1 as number")
+                    .bind(self.id).fetch_one(work.sql()).await?;
+                let number: i64 = row.try_get("number")?;
+                sqlx::query(
+                    "insert into tasks (team, number, subject, description, notes, role, status, epoch, attempt, blockers, failures, lease) \
+                     values ($1, $2, $3, $4, '', $5, 'pending', 0, 0, 0, 0, 0)")
+                    .bind(self.id).bind(number).bind(clean(&new.subject)).bind(clean(&new.description)).bind(clean(&new.role))
+                    .execute(work.sql()).await?;
+                for other in &new.blocked_by {
+                    edge::add(work, self.id, number, *other).await?;
+                }
+                log(work, self.id, Some(number), by, "created", &new.subject).await?;
+                let task = read(work, self.id, number).await?;
+                if task.blocked_by.is_empty() {
+                    let mut idle = idle(work, self.id).await?;
+                    wake_one(work, self.id, &mut idle, &task.role);
+                }
+                Ok(task)
+            })
         })
     }
 
@@ -126,8 +129,10 @@ impl Team {
     /// # Errors
     ///
     /// An unknown number, failures of the database.
-    pub async fn task(&self, number: i64) -> Result<Task> {
-        transaction!(&self.board, work => { read(work, self.id, number).await })
+    pub fn task(&self, number: i64) -> Answer<'_, Task> {
+        Box::pin(
+            async move { transaction!(&self.board, work => { read(work, self.id, number).await }) },
+        )
     }
 
     /// Tasks after the one numbered `after`, by number, at most `limit`.
@@ -135,15 +140,17 @@ impl Team {
     /// # Errors
     ///
     /// Failures of the database.
-    pub async fn tasks(&self, after: i64, limit: i64) -> Result<Vec<Task>> {
-        transaction!(&self.board, work => {
-            let sql = format!("select {COLUMNS} from tasks where team = $1 and number > $2 order by number limit $3");
-            let rows = sqlx::query(AssertSqlSafe(sql)).bind(self.id).bind(after).bind(limit).fetch_all(work.sql()).await?;
-            let mut tasks = Vec::new();
-            for row in rows {
-                tasks.push(of_row(work, self.id, &row).await?);
-            }
-            Ok(tasks)
+    pub fn tasks(&self, after: i64, limit: i64) -> Answer<'_, Vec<Task>> {
+        Box::pin(async move {
+            transaction!(&self.board, work => {
+                let sql = format!("select {COLUMNS} from tasks where team = $1 and number > $2 order by number limit $3");
+                let rows = sqlx::query(AssertSqlSafe(sql)).bind(self.id).bind(after).bind(limit).fetch_all(work.sql()).await?;
+                let mut tasks = Vec::new();
+                for row in rows {
+                    tasks.push(of_row(work, self.id, &row).await?);
+                }
+                Ok(tasks)
+            })
         })
     }
 
@@ -152,12 +159,14 @@ impl Team {
     /// # Errors
     ///
     /// [`BoardError::Cycle`] with its path, unknown or finished tasks, failures of the database.
-    pub async fn add_edge(&self, by: &str, number: i64, other: i64) -> Result<()> {
-        transaction!(&self.board, work => {
-            edge::lock(work, self.id).await?;
-            edge::add(work, self.id, number, other).await?;
-            log(work, self.id, Some(number), by, "waits", &format!("for #{other}")).await?;
-            Ok(())
+    pub fn add_edge<'a>(&'a self, by: &'a str, number: i64, other: i64) -> Answer<'a, ()> {
+        Box::pin(async move {
+            transaction!(&self.board, work => {
+                edge::lock(work, self.id).await?;
+                edge::add(work, self.id, number, other).await?;
+                log(work, self.id, Some(number), by, "waits", &format!("for #{other}")).await?;
+                Ok(())
+            })
         })
     }
 
@@ -166,13 +175,15 @@ impl Team {
     /// # Errors
     ///
     /// An unknown number, notes that grow too large, failures of the database.
-    pub async fn note(&self, by: &str, number: i64, text: &str) -> Result<()> {
-        transaction!(&self.board, work => {
-            let task = read(work, self.id, number).await?;
-            check_text("The task with its notes", task.notes.len() + text.len())?;
-            append_note(work, self.id, number, &format!("{by}: {text}")).await?;
-            log(work, self.id, Some(number), by, "noted", "").await?;
-            Ok(())
+    pub fn note<'a>(&'a self, by: &'a str, number: i64, text: &'a str) -> Answer<'a, ()> {
+        Box::pin(async move {
+            transaction!(&self.board, work => {
+                let task = read(work, self.id, number).await?;
+                check_text("The task with its notes", task.notes.len() + text.len())?;
+                append_note(work, self.id, number, &format!("{by}: {text}")).await?;
+                log(work, self.id, Some(number), by, "noted", "").await?;
+                Ok(())
+            })
         })
     }
 
@@ -181,21 +192,23 @@ impl Team {
     /// # Errors
     ///
     /// An unknown or completed task, failures of the database.
-    pub async fn cancel(&self, by: &str, number: i64) -> Result<()> {
-        transaction!(&self.board, work => {
-            edge::lock_with_dependants(work, self.id, number).await?;
-            let task = read(work, self.id, number).await?;
-            match task.status {
-                TaskStatus::Completed => return Err(wrong(&task, "it is done already").into()),
-                TaskStatus::Cancelled => return Ok(()),
-                _ => {}
-            }
-            sqlx::query("update tasks set status = 'cancelled', owner = null, holder = null, lease = 0 where team = $1 and number = $2")
-                .bind(self.id).bind(number).execute(work.sql()).await?;
-            log(work, self.id, Some(number), by, "cancelled", "").await?;
-            let freed = edge::meet(work, self.id, number).await?;
-            wake_freed(work, self.id, &freed).await?;
-            Ok(())
+    pub fn cancel<'a>(&'a self, by: &'a str, number: i64) -> Answer<'a, ()> {
+        Box::pin(async move {
+            transaction!(&self.board, work => {
+                edge::lock_with_dependants(work, self.id, number).await?;
+                let task = read(work, self.id, number).await?;
+                match task.status {
+                    TaskStatus::Completed => return Err(wrong(&task, "it is done already").into()),
+                    TaskStatus::Cancelled => return Ok(()),
+                    _ => {}
+                }
+                sqlx::query("update tasks set status = 'cancelled', owner = null, holder = null, lease = 0 where team = $1 and number = $2")
+                    .bind(self.id).bind(number).execute(work.sql()).await?;
+                log(work, self.id, Some(number), by, "cancelled", "").await?;
+                let freed = edge::meet(work, self.id, number).await?;
+                wake_freed(work, self.id, &freed).await?;
+                Ok(())
+            })
         })
     }
 
@@ -204,25 +217,27 @@ impl Team {
     /// # Errors
     ///
     /// Tasks of another status, failures of the database.
-    pub async fn restart(&self, by: &str, number: i64) -> Result<()> {
-        transaction!(&self.board, work => {
-            edge::lock_with_dependants(work, self.id, number).await?;
-            let task = read(work, self.id, number).await?;
-            match task.status {
-                TaskStatus::Pending => return Ok(()),
-                TaskStatus::InProgress => return Err(wrong(&task, "its owner must return it first").into()),
-                TaskStatus::Completed => return Err(wrong(&task, "make a new task for what is left to do").into()),
-                TaskStatus::Failed | TaskStatus::Cancelled => {}
-            }
-            sqlx::query("delete from returns where team = $1 and task = $2")
-                .bind(self.id).bind(number).execute(work.sql()).await?;
-            sqlx::query("update tasks set status = 'pending', failures = 0, owner = null, holder = null where team = $1 and number = $2")
-                .bind(self.id).bind(number).execute(work.sql()).await?;
-            edge::block_again(work, self.id, number).await?;
-            let freed = edge::recount(work, self.id, number).await?;
-            log(work, self.id, Some(number), by, "restarted", "").await?;
-            wake_freed(work, self.id, freed.as_slice()).await?;
-            Ok(())
+    pub fn restart<'a>(&'a self, by: &'a str, number: i64) -> Answer<'a, ()> {
+        Box::pin(async move {
+            transaction!(&self.board, work => {
+                edge::lock_with_dependants(work, self.id, number).await?;
+                let task = read(work, self.id, number).await?;
+                match task.status {
+                    TaskStatus::Pending => return Ok(()),
+                    TaskStatus::InProgress => return Err(wrong(&task, "its owner must return it first").into()),
+                    TaskStatus::Completed => return Err(wrong(&task, "make a new task for what is left to do").into()),
+                    TaskStatus::Failed | TaskStatus::Cancelled => {}
+                }
+                sqlx::query("delete from returns where team = $1 and task = $2")
+                    .bind(self.id).bind(number).execute(work.sql()).await?;
+                sqlx::query("update tasks set status = 'pending', failures = 0, owner = null, holder = null where team = $1 and number = $2")
+                    .bind(self.id).bind(number).execute(work.sql()).await?;
+                edge::block_again(work, self.id, number).await?;
+                let freed = edge::recount(work, self.id, number).await?;
+                log(work, self.id, Some(number), by, "restarted", "").await?;
+                wake_freed(work, self.id, freed.as_slice()).await?;
+                Ok(())
+            })
         })
     }
 }

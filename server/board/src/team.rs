@@ -1,6 +1,7 @@
 //! A team on the board: what anybody who looks at it may do, member or not.
 
 use crate::board::{Board, BoardTransaction, each, transaction};
+use crate::error::Answer;
 use crate::error::{BoardError, Result};
 use crate::watch::{MemberWatch, channel};
 use sqlx::Row;
@@ -59,15 +60,17 @@ impl Board {
     /// # Errors
     ///
     /// Bad names, and failures of the database.
-    pub async fn team(&self, name: &str, lead: &str, roots: &str) -> Result<Team> {
-        check_name(name)?;
-        let id = transaction!(self, work => {
-            sqlx::query("insert into teams (name, lead, roots, next_task) values ($1, $2, $3, 1) on conflict (name) do nothing")
-                .bind(name).bind(clean(lead)).bind(clean(roots)).execute(work.sql()).await?;
-            let row = sqlx::query("select id from teams where name = $1").bind(name).fetch_one(work.sql()).await?;
-            Ok(row.try_get::<i64, _>("id")?)
-        })?;
-        Ok(Team { board: self.clone(), id, name: name.to_owned() })
+    pub fn team<'a>(&'a self, name: &'a str, lead: &'a str, roots: &'a str) -> Answer<'a, Team> {
+        Box::pin(async move {
+            check_name(name)?;
+            let id = transaction!(self, work => {
+                sqlx::query("insert into teams (name, lead, roots, next_task) values ($1, $2, $3, 1) on conflict (name) do nothing")
+                    .bind(name).bind(clean(lead)).bind(clean(roots)).execute(work.sql()).await?;
+                let row = sqlx::query("select id from teams where name = $1").bind(name).fetch_one(work.sql()).await?;
+                Ok(row.try_get::<i64, _>("id")?)
+            })?;
+            Ok(Team { board: self.clone(), id, name: name.to_owned() })
+        })
     }
 
     /// The team `name` if it is there.
@@ -75,12 +78,14 @@ impl Board {
     /// # Errors
     ///
     /// Failures of the database.
-    pub async fn find_team(&self, name: &str) -> Result<Option<Team>> {
-        let id = transaction!(self, work => {
-            let row = sqlx::query("select id from teams where name = $1").bind(clean(name)).fetch_optional(work.sql()).await?;
-            Ok(row.map(|row| row.try_get::<i64, _>("id")).transpose()?)
-        })?;
-        Ok(id.map(|id| Team { board: self.clone(), id, name: name.to_owned() }))
+    pub fn find_team<'a>(&'a self, name: &'a str) -> Answer<'a, Option<Team>> {
+        Box::pin(async move {
+            let id = transaction!(self, work => {
+                let row = sqlx::query("select id from teams where name = $1").bind(clean(name)).fetch_optional(work.sql()).await?;
+                Ok(row.map(|row| row.try_get::<i64, _>("id")).transpose()?)
+            })?;
+            Ok(id.map(|id| Team { board: self.clone(), id, name: name.to_owned() }))
+        })
     }
 
     /// The team that a session leads, if it leads one.
@@ -88,13 +93,15 @@ impl Board {
     /// # Errors
     ///
     /// Failures of the database.
-    pub async fn led_by(&self, session: &str) -> Result<Option<Team>> {
-        let found = transaction!(self, work => {
-            let row = sqlx::query("select id, name from teams where lead = $1 order by id desc limit 1")
-                .bind(clean(session)).fetch_optional(work.sql()).await?;
-            Ok(row.map(|row| Ok::<_, sqlx::Error>((row.try_get::<i64, _>("id")?, row.try_get::<String, _>("name")?))).transpose()?)
-        })?;
-        Ok(found.map(|(id, name)| Team { board: self.clone(), id, name }))
+    pub fn led_by<'a>(&'a self, session: &'a str) -> Answer<'a, Option<Team>> {
+        Box::pin(async move {
+            let found = transaction!(self, work => {
+                let row = sqlx::query("select id, name from teams where lead = $1 order by id desc limit 1")
+                    .bind(clean(session)).fetch_optional(work.sql()).await?;
+                Ok(row.map(|row| Ok::<_, sqlx::Error>((row.try_get::<i64, _>("id")?, row.try_get::<String, _>("name")?))).transpose()?)
+            })?;
+            Ok(found.map(|(id, name)| Team { board: self.clone(), id, name }))
+        })
     }
 
     /// Names of all teams on this board.
@@ -102,10 +109,12 @@ impl Board {
     /// # Errors
     ///
     /// Failures of the database.
-    pub async fn team_names(&self) -> Result<Vec<String>> {
-        transaction!(self, work => {
-            let rows = sqlx::query("select name from teams order by name").fetch_all(work.sql()).await?;
-            each(&rows, |row| row.try_get("name"))
+    pub fn team_names(&self) -> Answer<'_, Vec<String>> {
+        Box::pin(async move {
+            transaction!(self, work => {
+                let rows = sqlx::query("select name from teams order by name").fetch_all(work.sql()).await?;
+                each(&rows, |row| row.try_get("name"))
+            })
         })
     }
 }
@@ -121,10 +130,12 @@ impl Team {
     /// # Errors
     ///
     /// Failures of the database.
-    pub async fn lead_session(&self) -> Result<String> {
-        transaction!(&self.board, work => {
-            let row = sqlx::query("select lead from teams where id = $1").bind(self.id).fetch_one(work.sql()).await?;
-            Ok(row.try_get("lead")?)
+    pub fn lead_session(&self) -> Answer<'_, String> {
+        Box::pin(async move {
+            transaction!(&self.board, work => {
+                let row = sqlx::query("select lead from teams where id = $1").bind(self.id).fetch_one(work.sql()).await?;
+                Ok(row.try_get("lead")?)
+            })
         })
     }
 
@@ -133,10 +144,12 @@ impl Team {
     /// # Errors
     ///
     /// Failures of the database.
-    pub async fn roots(&self) -> Result<String> {
-        transaction!(&self.board, work => {
-            let row = sqlx::query("select roots from teams where id = $1").bind(self.id).fetch_one(work.sql()).await?;
-            Ok(row.try_get("roots")?)
+    pub fn roots(&self) -> Answer<'_, String> {
+        Box::pin(async move {
+            transaction!(&self.board, work => {
+                let row = sqlx::query("select roots from teams where id = $1").bind(self.id).fetch_one(work.sql()).await?;
+                Ok(row.try_get("roots")?)
+            })
         })
     }
 
@@ -145,11 +158,13 @@ impl Team {
     /// # Errors
     ///
     /// Failures of the database.
-    pub async fn adopt(&self, session: &str) -> Result<()> {
-        transaction!(&self.board, work => {
-            sqlx::query("update teams set lead = $2 where id = $1").bind(self.id).bind(clean(session)).execute(work.sql()).await?;
-            log(work, self.id, None, LEAD, "adopted", session).await?;
-            Ok(())
+    pub fn adopt<'a>(&'a self, session: &'a str) -> Answer<'a, ()> {
+        Box::pin(async move {
+            transaction!(&self.board, work => {
+                sqlx::query("update teams set lead = $2 where id = $1").bind(self.id).bind(clean(session)).execute(work.sql()).await?;
+                log(work, self.id, None, LEAD, "adopted", session).await?;
+                Ok(())
+            })
         })
     }
 
@@ -158,24 +173,26 @@ impl Team {
     /// # Errors
     ///
     /// Failures of the database.
-    pub async fn counts(&self) -> Result<TaskCounts> {
-        transaction!(&self.board, work => {
-            let rows = sqlx::query(
-                "select status, cast(count(*) as bigint) as number, cast(sum(case when blockers = 0 then 1 else 0 end) as bigint) as free \
-                 from tasks where team = $1 group by status")
-                .bind(self.id).fetch_all(work.sql()).await?;
-            let mut counts = TaskCounts::default();
-            for row in rows {
-                let number: i64 = row.try_get("number")?;
-                match row.try_get::<String, _>("status")?.as_str() {
-                    "pending" => (counts.pending, counts.ready) = (number, row.try_get("free")?),
-                    "in_progress" => counts.in_progress = number,
-                    "completed" => counts.completed = number,
-                    "failed" => counts.failed = number,
-                    _ => counts.cancelled = number,
+    pub fn counts(&self) -> Answer<'_, TaskCounts> {
+        Box::pin(async move {
+            transaction!(&self.board, work => {
+                let rows = sqlx::query(
+                    "select status, cast(count(*) as bigint) as number, cast(sum(case when blockers = 0 then 1 else 0 end) as bigint) as free \
+                     from tasks where team = $1 group by status")
+                    .bind(self.id).fetch_all(work.sql()).await?;
+                let mut counts = TaskCounts::default();
+                for row in rows {
+                    let number: i64 = row.try_get("number")?;
+                    match row.try_get::<String, _>("status")?.as_str() {
+                        "pending" => (counts.pending, counts.ready) = (number, row.try_get("free")?),
+                        "in_progress" => counts.in_progress = number,
+                        "completed" => counts.completed = number,
+                        "failed" => counts.failed = number,
+                        _ => counts.cancelled = number,
+                    }
                 }
-            }
-            Ok(counts)
+                Ok(counts)
+            })
         })
     }
 
@@ -184,11 +201,13 @@ impl Team {
     /// # Errors
     ///
     /// Failures of the database.
-    pub async fn log(&self, after: i64, limit: i64) -> Result<Vec<LogEntry>> {
-        transaction!(&self.board, work => {
-            let rows = sqlx::query("select number, at, task, member, event, detail from log where team = $1 and number > $2 order by number limit $3")
-                .bind(self.id).bind(after).bind(limit).fetch_all(work.sql()).await?;
-            each(&rows, of_row)
+    pub fn log(&self, after: i64, limit: i64) -> Answer<'_, Vec<LogEntry>> {
+        Box::pin(async move {
+            transaction!(&self.board, work => {
+                let rows = sqlx::query("select number, at, task, member, event, detail from log where team = $1 and number > $2 order by number limit $3")
+                    .bind(self.id).bind(after).bind(limit).fetch_all(work.sql()).await?;
+                each(&rows, of_row)
+            })
         })
     }
 

@@ -1,6 +1,7 @@
 //! Waiting for something to do: a member's signals.
 
 use crate::board::Board;
+use futures::future::BoxFuture;
 use tokio::sync::watch;
 
 /// Signals for one member of a team: a message, a request, or a task it might claim.
@@ -19,12 +20,14 @@ impl MemberWatch {
     }
 
     /// Ends when something may have happened since the last end. Dropping it halfway loses nothing.
-    pub async fn changed(&mut self) {
-        let _waiting = self.board.parts.wakes.waiting();
-        if self.signals.changed().await.is_err() {
-            // The board is closed: nothing will come.
-            std::future::pending::<()>().await;
-        }
+    pub fn changed(&mut self) -> BoxFuture<'_, ()> {
+        Box::pin(async move {
+            let _waiting = self.board.parts.wakes.waiting();
+            if self.signals.changed().await.is_err() {
+                // The board is closed: nothing will come.
+                std::future::pending::<()>().await;
+            }
+        })
     }
 }
 

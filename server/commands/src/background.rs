@@ -5,6 +5,7 @@
 
 use super::showing;
 use crate::command::Sink;
+use futures::FutureExt;
 use futures::future::BoxFuture;
 use ropewalk_protocol::CallId;
 use ropewalk_tools::escapes::strip_escapes;
@@ -144,7 +145,7 @@ impl Background {
             call: context.call.clone(),
             view: context.view.clone(),
         };
-        let task = tokio::spawn(async move { end.tell(working.await) });
+        let task = tokio::spawn(async move { end.tell(working.await) }.boxed());
         let whole = file
             .as_ref()
             .map(|file| format!(" What it prints goes to {} as it comes.", file.display()));

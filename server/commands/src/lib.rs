@@ -22,6 +22,7 @@ use crate::command::{
 use crate::layer::LayerChanges;
 use background::Background;
 pub use background::MOST_IN_BACKGROUND;
+use futures::FutureExt;
 use futures::future::BoxFuture;
 use in_place::InPlace;
 use ropewalk_protocol::OverFork;
@@ -292,7 +293,8 @@ async fn holding<T: Send + 'static>(
             _ = unwanted => {}
         }
     };
-    let running = tokio::spawn(async move { (held, run(spec, Some(sink), interrupt).await) });
+    let running =
+        tokio::spawn(async move { (held, run(spec, Some(sink), interrupt).await) }.boxed());
     running.await.map_err(|error| {
         tracing::error!(%error, "a command was lost");
         ToolOutput::error("the tool broke down inside, and what the command changed is dropped")

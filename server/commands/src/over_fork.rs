@@ -14,9 +14,11 @@ use super::{CommandSettings, hidden, hints};
 use crate::command::{Exit, LEFT_RUNNING, Sink};
 use crate::layer::{LayerChanges, LayerError};
 use attended::{Attended, ForSandbox, attended};
+use futures::FutureExt;
 use live::{Builds, Live, room_of};
 use ropewalk_sandbox::{End, LayerRoom};
 use ropewalk_tools::blocking::on_thread;
+use ropewalk_tools::blocking::spawn_blocking;
 use ropewalk_tools::escapes::strip_escapes;
 use ropewalk_tools::runner::Command;
 use ropewalk_tools::tool::{Context, ToolOutput};
@@ -92,10 +94,13 @@ impl OverForkRunner {
         // waits for its result any more.
         let (_wanted, unwanted) = oneshot::channel::<Infallible>();
         let interrupt = async move { drop(unwanted.await) };
-        let running = tokio::spawn(async move {
-            let ran = attended(&sandbox, asked, sink, interrupt).await;
-            (held, ran)
-        });
+        let running = tokio::spawn(
+            async move {
+                let ran = attended(&sandbox, asked, sink, interrupt).await;
+                (held, ran)
+            }
+            .boxed(),
+        );
         let (mut held, ran) = running.await.map_err(|error| {
             tracing::error!(%error, "a command was lost");
             ToolOutput::error("the tool broke down inside, and what the command changed is dropped")
@@ -126,7 +131,7 @@ impl OverForkRunner {
         });
         // The next command waits for it, and this one's result does not.
         let was_full = matches!(ran.end, End::CacheFull { .. });
-        tokio::task::spawn_blocking(move || {
+        spawn_blocking(move || {
             if let Some(live) = held.as_mut() {
                 live.keep_caches_within(was_full);
             }

@@ -90,7 +90,12 @@ pub(crate) fn read(head: &str) -> Result<FrontMatter, String> {
 pub(crate) fn read_type(head: &str) -> Result<TypeHead, String> {
     parse(head, &["name", "description", "tools", "model"], |found| {
         let (name, description) = (found.text("name")?, found.text("description")?);
-        Ok(TypeHead { name, description, tools: found.names("tools")?, model: found.text("model")? })
+        Ok(TypeHead {
+            name,
+            description,
+            tools: found.names("tools")?,
+            model: found.text("model")?,
+        })
     })
 }
 

@@ -3,6 +3,7 @@
 use crate::blocking;
 use crate::host::Host;
 use crate::slash;
+use futures::future::BoxFuture;
 use ropewalk_agent::prompt::is_named;
 use ropewalk_protocol::Refusal;
 use ropewalk_protocol::plugin::{Completion, CompletionKind};
@@ -47,17 +48,19 @@ impl Host {
     ///
     /// # Errors
     /// When the work breaks down, in words.
-    pub async fn complete(
+    pub fn complete(
         self: &Arc<Self>,
         before: String,
-    ) -> Result<(usize, Vec<Completion>), Refusal> {
-        let host = self.clone();
-        blocking(move || match typed_word(&before) {
-            Some((at, TypedWord::File(path))) => (at, host.files_like(path)),
-            Some((at, TypedWord::Slash(name))) => (at, host.slashes_like(name)),
-            None => (before.len(), Vec::new()),
+    ) -> BoxFuture<'_, Result<(usize, Vec<Completion>), Refusal>> {
+        Box::pin(async move {
+            let host = self.clone();
+            blocking(move || match typed_word(&before) {
+                Some((at, TypedWord::File(path))) => (at, host.files_like(path)),
+                Some((at, TypedWord::Slash(name))) => (at, host.slashes_like(name)),
+                None => (before.len(), Vec::new()),
+            })
+            .await
         })
-        .await
     }
 
     /// Files whose names have the letters of `typed` in their order, the open ones first. Walks the disk. Blocking.

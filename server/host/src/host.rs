@@ -179,23 +179,27 @@ impl Host {
     ///
     /// # Errors
     /// When the document is none of this workspace, or it can't be read, in words.
-    pub async fn proposed_text(&self, document: DocId) -> Result<Option<String>, Refusal> {
-        let (session, workspace) = (self.running(None), self.workspace.clone());
-        blocking(move || match session {
-            Some(session) => session.proposed_text(&document),
-            None => text_in(&View::new(workspace.snapshot(), Default::default()), &document),
+    pub fn proposed_text(&self, document: DocId) -> BoxFuture<'_, Result<Option<String>, Refusal>> {
+        Box::pin(async move {
+            let (session, workspace) = (self.running(None), self.workspace.clone());
+            blocking(move || match session {
+                Some(session) => session.proposed_text(&document),
+                None => text_in(&View::new(workspace.snapshot(), Default::default()), &document),
+            })
+            .await?
+            .map_err(Refusal::from)
         })
-        .await?
-        .map_err(Refusal::from)
     }
 
     /// The net change that is pending in the current session, as `git apply` takes it.
     ///
     /// # Errors
     /// When there is no session, in words.
-    pub async fn patch(&self) -> Result<Patch, Refusal> {
-        let session = self.running(None).ok_or("Nothing was asked yet")?;
-        blocking(move || session.patch()).await
+    pub fn patch(&self) -> BoxFuture<'_, Result<Patch, Refusal>> {
+        Box::pin(async move {
+            let session = self.running(None).ok_or("Nothing was asked yet")?;
+            blocking(move || session.patch()).await
+        })
     }
 
     /// Takes what the client says of itself: its folders by name, its options, and which of these are no configuration.
@@ -227,9 +231,11 @@ impl Host {
 
     /// Reads the configuration, unless it is as it was read last, and gives what is new in it: notices of what is wrong, and
     /// questions of trust, which count as asked. It waits for the disk.
-    pub async fn configure(self: &Arc<Self>) -> Vec<Event> {
-        let host = self.clone();
-        blocking(move || host.read_if_changed()).await.unwrap_or_default()
+    pub fn configure(self: &Arc<Self>) -> BoxFuture<'_, Vec<Event>> {
+        Box::pin(async move {
+            let host = self.clone();
+            blocking(move || host.read_if_changed()).await.unwrap_or_default()
+        })
     }
 
     /// The questions of trust that were asked and wait for an answer.

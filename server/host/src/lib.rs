@@ -44,6 +44,7 @@ pub use team::{JoinTeam, team_options};
 pub use team_end::LeftWork;
 
 use ropewalk_protocol::Refusal;
+use ropewalk_tools::blocking::spawn_blocking;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -55,7 +56,7 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 pub(crate) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, Refusal> {
-    tokio::task::spawn_blocking(work).await.map_err(|error| {
+    spawn_blocking(work).await.map_err(|error| {
         tracing::error!(%error, "work on the disk panicked");
         "Ropewalk has a bug; the log has the details".into()
     })

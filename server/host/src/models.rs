@@ -2,6 +2,7 @@
 
 use crate::blocking;
 use crate::host::Host;
+use futures::future::BoxFuture;
 use ropewalk_config::{Config, Environment, Provider};
 use ropewalk_model::listing::list_models;
 use ropewalk_model::{Http, ModelError, Network};
@@ -34,33 +35,39 @@ impl Host {
     ///
     /// # Errors
     /// When it breaks down, in words.
-    pub async fn models(self: &Arc<Self>) -> Result<Vec<ModelInfo>, Refusal> {
-        let host = self.clone();
-        let (mut candidates, network) = blocking(move || host.candidates()).await?;
-        let http = Http::over(network);
-        let asked = candidates.iter_mut().map(|candidate| ask(&http, candidate));
-        futures::future::join_all(asked).await;
-        let host = self.clone();
-        let current = self.running(None).and_then(|session| session.model().ok());
-        blocking(move || {
-            let infos = candidates.iter().flat_map(|one| host.infos_of(one, current.as_deref()));
-            let mut infos: Vec<ModelInfo> = infos.collect();
-            infos.sort_by_key(|info| (!info.usable, !info.current));
-            infos
+    pub fn models(self: &Arc<Self>) -> BoxFuture<'_, Result<Vec<ModelInfo>, Refusal>> {
+        Box::pin(async move {
+            let host = self.clone();
+            let (mut candidates, network) = blocking(move || host.candidates()).await?;
+            let http = Http::over(network);
+            let asked = candidates.iter_mut().map(|candidate| ask(&http, candidate));
+            futures::future::join_all(asked).await;
+            let host = self.clone();
+            let current = self.running(None).and_then(|session| session.model().ok());
+            blocking(move || {
+                let infos =
+                    candidates.iter().flat_map(|one| host.infos_of(one, current.as_deref()));
+                let mut infos: Vec<ModelInfo> = infos.collect();
+                infos.sort_by_key(|info| (!info.usable, !info.current));
+                infos
+            })
+            .await
         })
-        .await
     }
 
     /// Set-up that this model still needs, in words. None if nothing is known to be missing.
-    pub async fn missing_for(self: &Arc<Self>, model: String) -> Option<String> {
-        let host = self.clone();
-        let missing = blocking(move || {
-            let config = Config::build(&host.configuration.sources(), &*host.options.environment);
-            let provider =
-                model.split_once('/').and_then(|(name, _)| config.providers.get(name))?;
-            host.missing_of(provider)
-        });
-        missing.await.ok().flatten()
+    pub fn missing_for(self: &Arc<Self>, model: String) -> BoxFuture<'_, Option<String>> {
+        Box::pin(async move {
+            let host = self.clone();
+            let missing = blocking(move || {
+                let config =
+                    Config::build(&host.configuration.sources(), &*host.options.environment);
+                let provider =
+                    model.split_once('/').and_then(|(name, _)| config.providers.get(name))?;
+                host.missing_of(provider)
+            });
+            missing.await.ok().flatten()
+        })
     }
 
     /// Checks the set-up of the configured model, without a request to it. Blocking.

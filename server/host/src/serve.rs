@@ -6,6 +6,7 @@
 use crate::blocking;
 use crate::host::Host;
 use crate::seat::{OpQueue, QueuedOp};
+use futures::FutureExt;
 use ropewalk_agent::Session;
 use ropewalk_model::Model;
 use ropewalk_protocol::{Op, Refusal, Reply, SessionEvent, Status};
@@ -52,10 +53,14 @@ pub(crate) async fn serve(host: Weak<Host>, session: Session, mut queue: OpQueue
         if let Op::Unqueue(turn) = op {
             let words = session.unqueue(turn);
             // Beside what comes next: an interrupt may have to stop what the session waits for.
-            tokio::spawn(async move {
-                let words = words.await.ok_or(Refusal::from("That request does not wait any more"));
-                let _ = done.send(words.map(Reply::Unqueued));
-            });
+            tokio::spawn(
+                async move {
+                    let words =
+                        words.await.ok_or(Refusal::from("That request does not wait any more"));
+                    let _ = done.send(words.map(Reply::Unqueued));
+                }
+                .boxed(),
+            );
             continue;
         }
         // Nobody may want to know.

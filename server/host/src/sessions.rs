@@ -352,7 +352,7 @@ async fn serve_all(
     events: UnboundedReceiver<SessionEvent>,
     queue: OpQueue,
 ) {
-    let told = tokio::spawn(tell(host.clone(), events));
+    let told = tokio::spawn(tell(host.clone(), events).boxed());
     serve(host, session, queue).await;
     // A panic there has been logged.
     let _ = told.await;

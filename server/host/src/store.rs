@@ -162,45 +162,51 @@ impl Host {
     ///
     /// # Errors
     /// When there is no such session, it is not kept, or it can't be read, in words.
-    pub async fn history(
+    pub fn history(
         self: &Arc<Self>,
         session: Option<String>,
         before: Option<u64>,
         most: usize,
-    ) -> Result<SessionHistory, Refusal> {
-        let (host, sessions) = (self.clone(), self.kept()?);
-        blocking(move || {
-            let Some(id) = host.named_or_current(&sessions, session)? else {
-                return Err("Nothing was asked yet".into());
-            };
-            // One that was only just begun has no journal yet.
-            let is_new = host.running(Some(&id)).is_some_and(|session| session.turns().is_empty());
-            let read = sessions.history(&id, before, most);
-            let (turns, more) = match read {
-                Err(_) if is_new => (Vec::new(), false),
-                read => read.map_err(refused)?,
-            };
-            Ok(SessionHistory { session: id, turns, more })
+    ) -> BoxFuture<'_, Result<SessionHistory, Refusal>> {
+        Box::pin(async move {
+            let (host, sessions) = (self.clone(), self.kept()?);
+            blocking(move || {
+                let Some(id) = host.named_or_current(&sessions, session)? else {
+                    return Err("Nothing was asked yet".into());
+                };
+                // One that was only just begun has no journal yet.
+                let is_new =
+                    host.running(Some(&id)).is_some_and(|session| session.turns().is_empty());
+                let read = sessions.history(&id, before, most);
+                let (turns, more) = match read {
+                    Err(_) if is_new => (Vec::new(), false),
+                    read => read.map_err(refused)?,
+                };
+                Ok(SessionHistory { session: id, turns, more })
+            })
+            .await?
         })
-        .await?
     }
 
     /// Result that the model got for a call of a session. None means the current session.
     ///
     /// # Errors
     /// When there is no such session or call, or it is not kept, in words.
-    pub async fn call_result(
+    pub fn call_result(
         self: &Arc<Self>,
         session: Option<String>,
         call: CallId,
-    ) -> Result<CallResult, Refusal> {
-        let (host, sessions) = (self.clone(), self.kept()?);
-        blocking(move || {
-            let id = host.named_or_current(&sessions, session)?.ok_or("Nothing was asked yet")?;
-            let found = sessions.result(&id, &call).map_err(refused)?;
-            found.ok_or_else(|| format!("There is no result of the call {call}").into())
+    ) -> BoxFuture<'_, Result<CallResult, Refusal>> {
+        Box::pin(async move {
+            let (host, sessions) = (self.clone(), self.kept()?);
+            blocking(move || {
+                let id =
+                    host.named_or_current(&sessions, session)?.ok_or("Nothing was asked yet")?;
+                let found = sessions.result(&id, &call).map_err(refused)?;
+                found.ok_or_else(|| format!("There is no result of the call {call}").into())
+            })
+            .await?
         })
-        .await?
     }
 
     /// The session that is named, or the current one if there is one.

@@ -7,6 +7,7 @@ use crate::sessions::{SessionAnswer, SessionOrigin};
 use crate::settings::problem;
 use crate::teams::{MemberPart, TeamPart};
 use crate::{blocking, lock};
+use futures::FutureExt;
 use futures::future::BoxFuture;
 use ropewalk_agent::Session;
 use ropewalk_agent::session::Settings;
@@ -100,38 +101,43 @@ impl Host {
     ///
     /// # Errors
     /// When its model can't be asked, there is no such team or board, or the name is taken, in words.
-    pub async fn join_team(self: &Arc<Self>, join: JoinTeam) -> Result<Worker, Refusal> {
-        self.configure().await;
-        // Without a model it would claim one task after the other, to fail at each.
-        let host = self.clone();
-        let checked = blocking(move || host.check_model()).await?;
-        checked.map_err(|words| words.trim_end_matches('.').to_owned())?;
-        let config = self.configuration.config();
-        let options = config.and_then(|config| self.team_options(&config)).ok_or(OFF)?;
-        let JoinTeam { team, name, role, stays } = join;
-        let theirs = Worker::roots_of(&options, &team).await.map_err(refused)?;
-        let own = self.workspace.roots();
-        // Changes say their folder by its name. Where there is one alone, a checkout by another name counts as that.
-        let only = own.iter().next().filter(|_| own.iter().count() == 1);
-        if let ([name], Some(root)) = (&theirs[..], only) {
-            self.set_folders(vec![(name.clone(), root.path().to_owned())]);
-        }
-        let clock = Arc::new(SystemClock::default());
-        let config = WorkerConfig { team, name, role, stays, options, clock };
-        Worker::join(config, Arc::new(TeamHost(Arc::downgrade(self)))).await.map_err(refused)
+    pub fn join_team(self: &Arc<Self>, join: JoinTeam) -> BoxFuture<'_, Result<Worker, Refusal>> {
+        Box::pin(async move {
+            self.configure().await;
+            // Without a model it would claim one task after the other, to fail at each.
+            let host = self.clone();
+            let checked = blocking(move || host.check_model()).await?;
+            checked.map_err(|words| words.trim_end_matches('.').to_owned())?;
+            let config = self.configuration.config();
+            let options = config.and_then(|config| self.team_options(&config)).ok_or(OFF)?;
+            let JoinTeam { team, name, role, stays } = join;
+            let theirs = Worker::roots_of(&options, &team).await.map_err(refused)?;
+            let own = self.workspace.roots();
+            // Changes say their folder by its name. Where there is one alone, a checkout by another name counts as that.
+            let only = own.iter().next().filter(|_| own.iter().count() == 1);
+            if let ([name], Some(root)) = (&theirs[..], only) {
+                self.set_folders(vec![(name.clone(), root.path().to_owned())]);
+            }
+            let clock = Arc::new(SystemClock::default());
+            let config = WorkerConfig { team, name, role, stays, options, clock };
+            Worker::join(config, Arc::new(TeamHost(Arc::downgrade(self)))).await.map_err(refused)
+        })
     }
 
     /// Brings back the teammates of a session that goes on.
     pub(crate) fn bring_team_back(self: &Arc<Self>, session: &str) {
         let Some(lead) = self.teams.lead(session) else { return };
         let (host, coming) = (Arc::downgrade(self), lead.comes_back());
-        tokio::spawn(async move {
-            let resumed = lead.resume().await;
-            drop(coming);
-            if let (Err(error), Some(host)) = (resumed, Weak::upgrade(&host)) {
-                host.tell_all(vec![problem(format!("The team could not go on: {error}"))]);
+        tokio::spawn(
+            async move {
+                let resumed = lead.resume().await;
+                drop(coming);
+                if let (Err(error), Some(host)) = (resumed, Weak::upgrade(&host)) {
+                    host.tell_all(vec![problem(format!("The team could not go on: {error}"))]);
+                }
             }
-        });
+            .boxed(),
+        );
     }
 
     /// The lead of the current session.

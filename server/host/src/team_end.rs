@@ -40,20 +40,23 @@ impl Host {
 
     /// Has the members that live here leave, the lead too. What they have handed over is in the review then. Gives what
     /// is left; None without a team.
-    pub async fn leave_team(&self) -> Option<LeftWork> {
-        let lead = self.lead().ok().filter(|lead| lead.known().is_some())?;
-        let plans = lead.open_plans().await.unwrap_or_default();
-        lead.leave().await;
-        let mut left = LeftWork { team: lead.roster().await.ok()?.team, tasks: Vec::new(), plans };
-        for page in 1.. {
-            let Ok((tasks, more)) = lead.tasks(Some(page)).await else { break };
-            left.tasks.extend(tasks.into_iter().filter(|task| {
-                matches!(task.status, BoardTaskStatus::Pending | BoardTaskStatus::InProgress)
-            }));
-            if !more {
-                break;
+    pub fn leave_team(&self) -> BoxFuture<'_, Option<LeftWork>> {
+        Box::pin(async move {
+            let lead = self.lead().ok().filter(|lead| lead.known().is_some())?;
+            let plans = lead.open_plans().await.unwrap_or_default();
+            lead.leave().await;
+            let mut left =
+                LeftWork { team: lead.roster().await.ok()?.team, tasks: Vec::new(), plans };
+            for page in 1.. {
+                let Ok((tasks, more)) = lead.tasks(Some(page)).await else { break };
+                left.tasks.extend(tasks.into_iter().filter(|task| {
+                    matches!(task.status, BoardTaskStatus::Pending | BoardTaskStatus::InProgress)
+                }));
+                if !more {
+                    break;
+                }
             }
-        }
-        Some(left)
+            Some(left)
+        })
     }
 }

@@ -11,6 +11,7 @@ use crate::convert::{
 use crate::requests;
 use crate::serve::Documents;
 use crate::state::State;
+use futures::FutureExt;
 use ropewalk_host::HostOptions;
 use ropewalk_protocol::Op;
 use ropewalk_workspace::{DocId, Habits};
@@ -89,10 +90,13 @@ impl Backend {
     /// Has the host read the configuration, beside the handlers, and tells what is new in it.
     fn configure(&self) {
         let state = self.state.clone();
-        tokio::spawn(async move {
-            let news = state.host.configure().await;
-            crate::show::tell_news(&state, news);
-        });
+        tokio::spawn(
+            async move {
+                let news = state.host.configure().await;
+                crate::show::tell_news(&state, news);
+            }
+            .boxed(),
+        );
     }
 
     /// Says that nobody knows any more what a document holds, and how that ends.
@@ -155,9 +159,9 @@ impl LanguageServer for Backend {
         let roots = roots_of(&params);
         self.state.set_facts(facts, problems, params.initialization_options, roots);
         let events = self.state.host.subscribe();
-        tokio::spawn(crate::show::show_events(self.state.clone(), events));
-        tokio::spawn(crate::show::follow_moves(self.state.clone()));
-        tokio::spawn(crate::chat::keep(self.state.clone()));
+        tokio::spawn(crate::show::show_events(self.state.clone(), events).boxed());
+        tokio::spawn(crate::show::follow_moves(self.state.clone()).boxed());
+        tokio::spawn(crate::chat::keep(self.state.clone()).boxed());
         Ok(lsp::InitializeResult {
             capabilities: lsp::ServerCapabilities {
                 completion_provider: self.state.has_chat().then(crate::chat::completion_provider),
@@ -171,7 +175,7 @@ impl LanguageServer for Backend {
     }
 
     async fn initialized(&self, _: lsp::InitializedParams) {
-        tokio::spawn(crate::greet::greet(self.state.clone()));
+        tokio::spawn(crate::greet::greet(self.state.clone()).boxed());
     }
 
     async fn shutdown(&self) -> Result<()> {

@@ -5,6 +5,7 @@
 
 use crate::client::ClientFacts;
 use crate::convert::{edit_to_lsp, position_to_lsp, rename_to_lsp, text_position};
+use futures::FutureExt;
 use futures::future::BoxFuture;
 use ropewalk_protocol::TextRange;
 use ropewalk_protocol::plugin::{
@@ -143,7 +144,7 @@ impl LspEditor {
         R::Result: Send + 'static,
     {
         let client = self.client.clone();
-        let asked = tokio::spawn(async move { client.send_request::<R>(params).await });
+        let asked = tokio::spawn(async move { client.send_request::<R>(params).await }.boxed());
         Box::pin(async move {
             match tokio::time::timeout(bound, asked).await {
                 Err(_) => Err(EditorError::NoAnswer),

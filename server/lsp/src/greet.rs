@@ -7,6 +7,7 @@
 use crate::show::sessions::{about, resumed};
 use crate::show::{tell, tell_news, tell_problems, tell_together};
 use crate::state::State;
+use futures::FutureExt;
 use ropewalk_host::EarlierSessions;
 use ropewalk_host::time::ago;
 use ropewalk_host::words::{count, named};
@@ -79,7 +80,7 @@ async fn has_opened(state: &State) {
     }
     let client = state.client.clone();
     // Asks for nothing: the answer comes after the texts.
-    let asked = tokio::spawn(async move { client.configuration(Vec::new()).await });
+    let asked = tokio::spawn(async move { client.configuration(Vec::new()).await }.boxed());
     let _ = tokio::time::timeout(OPENS, asked).await;
 }
 

@@ -7,6 +7,7 @@ use crate::lock;
 use crate::placed::{ReachableHunk, ShownHunks, ShownQuestion, placed_in_file, range_of};
 use crate::show::words::{ReviewCounts, how_to_review, lines_changed, made_by};
 use crate::state::State;
+use futures::FutureExt;
 use ropewalk_protocol::{ChangeKind, HunkInfo};
 use ropewalk_text::plain::{plain, plain_line};
 use ropewalk_workspace::DocId;
@@ -108,7 +109,7 @@ impl State {
         if facts.lens_refresh && self.habits().lenses && !facts.options.draws_hunks {
             let client = self.client.clone();
             // Waited for in a task of its own: the client may take its time.
-            tokio::spawn(async move { client.code_lens_refresh().await });
+            tokio::spawn(async move { client.code_lens_refresh().await }.boxed());
         }
     }
 

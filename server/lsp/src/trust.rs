@@ -5,6 +5,7 @@
 use crate::commands::{answer, read};
 use crate::show::tell;
 use crate::state::State;
+use futures::FutureExt;
 use futures::future::BoxFuture;
 use ropewalk_host::words::shortened;
 use ropewalk_protocol::command::{TrustArgument, TrustOutcome};
@@ -38,15 +39,18 @@ impl State {
 /// Asks. It waits for nobody.
 pub(crate) fn ask(state: &Arc<State>, question: Event) {
     let state = state.clone();
-    tokio::spawn(async move {
-        if state.asks_by_event() {
-            crate::show::send_event(&state, question).await;
-        } else if state.habits().safe_dialogs {
-            ask_in_dialog(&state, question).await;
-        } else {
-            ask_in_message(&state, &question);
+    tokio::spawn(
+        async move {
+            if state.asks_by_event() {
+                crate::show::send_event(&state, question).await;
+            } else if state.habits().safe_dialogs {
+                ask_in_dialog(&state, question).await;
+            } else {
+                ask_in_message(&state, &question);
+            }
         }
-    });
+        .boxed(),
+    );
 }
 
 /// The question, cut where nobody reads on.

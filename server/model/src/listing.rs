@@ -4,6 +4,7 @@
 //! server that isn't there is the usual case.
 
 use crate::{Http, ModelError};
+use futures::future::BoxFuture;
 use reqwest::Url;
 use serde_json::Value;
 use std::time::Duration;
@@ -125,14 +126,20 @@ pub fn same_model(listed: &str, asked: &str) -> bool {
 }
 
 /// The context that an Ollama model sets itself, whatever the server's default is.
-pub async fn own_context(http: &Http, base_url: &str, model: &str) -> Option<u32> {
-    let body = serde_json::json!({ "model": model });
-    let shown = ask(http, &format!("{}/api/show", root_of(base_url)), Some(body)).await.ok()?;
-    // A line for each parameter: its name, spaces, its value.
-    let lines = shown.get("parameters")?.as_str()?.lines();
-    let mut values =
-        lines.filter_map(|line| line.trim().strip_prefix("num_ctx")?.trim().parse().ok());
-    values.find(|tokens| *tokens > 0)
+pub fn own_context<'a>(
+    http: &'a Http,
+    base_url: &'a str,
+    model: &'a str,
+) -> BoxFuture<'a, Option<u32>> {
+    Box::pin(async move {
+        let body = serde_json::json!({ "model": model });
+        let shown = ask(http, &format!("{}/api/show", root_of(base_url)), Some(body)).await.ok()?;
+        // A line for each parameter: its name, spaces, its value.
+        let lines = shown.get("parameters")?.as_str()?.lines();
+        let mut values =
+            lines.filter_map(|line| line.trim().strip_prefix("num_ctx")?.trim().parse().ok());
+        values.find(|tokens| *tokens > 0)
+    })
 }
 
 fn root_of(base_url: &str) -> &str {
@@ -144,57 +151,63 @@ fn root_of(base_url: &str) -> &str {
 ///
 /// # Errors
 /// [`ModelError::Unreachable`], [`ModelError::BadKey`], [`ModelError::NotAModelServer`], [`ModelError::BadUrl`].
-pub async fn list_models(http: &Http, base_url: &str) -> Result<Listing, ModelError> {
-    let root = root_of(base_url);
-    let mut kind = ServerKind::Other;
-    let models = match get(http, &format!("{root}/v1/models")).await {
-        Ok(models) => models,
-        // Older Ollamas have only their own list.
-        Err(error @ ModelError::NotAModelServer { .. }) => {
-            let tags = get(http, &format!("{root}/api/tags")).await.map_err(|_| error)?;
-            kind = ServerKind::Ollama;
-            tags
-        }
-        Err(error) => return Err(error),
-    };
-    let list = models.get("data").or_else(|| models.get("models")).and_then(Value::as_array);
-    let list: Vec<&Value> = list.into_iter().flatten().take(10_000).collect();
-    let is_llama = list.iter().any(|model| model.pointer("/meta/n_ctx_train").is_some());
-    let mut found: Vec<ModelListing> = list.into_iter().filter_map(listed).collect();
-    let mut supports_tools = None;
-    if is_llama || found.iter().all(|model| model.context.is_none()) {
-        // A loaded model has a context: llama.cpp says it for all, Ollama and LM Studio for each.
-        let props = get(http, &format!("{root}/props")).await.unwrap_or_default();
-        let number = |place: &str| props.pointer(place).and_then(tokens);
-        let whole = number("/default_generation_settings/n_ctx").or_else(|| number("/n_ctx"));
-        if is_llama || whole.is_some() {
-            kind = ServerKind::LlamaCpp;
-            supports_tools =
-                props.pointer("/chat_template_caps/supports_tools").and_then(Value::as_bool);
-        }
-        let trained =
-            number("/n_ctx_train").or_else(|| number("/default_generation_settings/n_ctx_train"));
-        found.iter_mut().for_each(|model| model.trained = model.trained.or(trained));
-        let others = [("/api/ps", ServerKind::Ollama), ("/api/v0/models", ServerKind::LmStudio)];
-        for (path, others_kind) in others {
-            if kind == ServerKind::LlamaCpp {
+pub fn list_models<'a>(
+    http: &'a Http,
+    base_url: &'a str,
+) -> BoxFuture<'a, Result<Listing, ModelError>> {
+    Box::pin(async move {
+        let root = root_of(base_url);
+        let mut kind = ServerKind::Other;
+        let models = match get(http, &format!("{root}/v1/models")).await {
+            Ok(models) => models,
+            // Older Ollamas have only their own list.
+            Err(error @ ModelError::NotAModelServer { .. }) => {
+                let tags = get(http, &format!("{root}/api/tags")).await.map_err(|_| error)?;
+                kind = ServerKind::Ollama;
+                tags
+            }
+            Err(error) => return Err(error),
+        };
+        let list = models.get("data").or_else(|| models.get("models")).and_then(Value::as_array);
+        let list: Vec<&Value> = list.into_iter().flatten().take(10_000).collect();
+        let is_llama = list.iter().any(|model| model.pointer("/meta/n_ctx_train").is_some());
+        let mut found: Vec<ModelListing> = list.into_iter().filter_map(listed).collect();
+        let mut supports_tools = None;
+        if is_llama || found.iter().all(|model| model.context.is_none()) {
+            // A loaded model has a context: llama.cpp says it for all, Ollama and LM Studio for each.
+            let props = get(http, &format!("{root}/props")).await.unwrap_or_default();
+            let number = |place: &str| props.pointer(place).and_then(tokens);
+            let whole = number("/default_generation_settings/n_ctx").or_else(|| number("/n_ctx"));
+            if is_llama || whole.is_some() {
+                kind = ServerKind::LlamaCpp;
+                supports_tools =
+                    props.pointer("/chat_template_caps/supports_tools").and_then(Value::as_bool);
+            }
+            let trained = number("/n_ctx_train")
+                .or_else(|| number("/default_generation_settings/n_ctx_train"));
+            found.iter_mut().for_each(|model| model.trained = model.trained.or(trained));
+            let others =
+                [("/api/ps", ServerKind::Ollama), ("/api/v0/models", ServerKind::LmStudio)];
+            for (path, others_kind) in others {
+                if kind == ServerKind::LlamaCpp {
+                    break;
+                }
+                let Ok(loaded) = get(http, &format!("{root}{path}")).await else { continue };
+                kind = others_kind;
+                let list =
+                    loaded.get("models").or_else(|| loaded.get("data")).and_then(Value::as_array);
+                for other in list.into_iter().flatten().filter_map(listed) {
+                    if let Some(model) = found.iter_mut().find(|model| model.name == other.name) {
+                        model.context = other.context.or(model.context);
+                        model.trained = other.trained.or(model.trained);
+                    }
+                }
                 break;
             }
-            let Ok(loaded) = get(http, &format!("{root}{path}")).await else { continue };
-            kind = others_kind;
-            let list =
-                loaded.get("models").or_else(|| loaded.get("data")).and_then(Value::as_array);
-            for other in list.into_iter().flatten().filter_map(listed) {
-                if let Some(model) = found.iter_mut().find(|model| model.name == other.name) {
-                    model.context = other.context.or(model.context);
-                    model.trained = other.trained.or(model.trained);
-                }
-            }
-            break;
+            found.iter_mut().for_each(|model| model.context = model.context.or(whole));
         }
-        found.iter_mut().for_each(|model| model.context = model.context.or(whole));
-    }
-    Ok(Listing { kind, models: found, supports_tools })
+        Ok(Listing { kind, models: found, supports_tools })
+    })
 }
 
 /// A model as one of the many kinds of servers lists it.

@@ -6,7 +6,9 @@ use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr};
 
 /// When changes reach the editor, and so what a call may do. Ordered by strictness: `Auto < Review < Plan`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 #[cfg_attr(test, derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Mode {

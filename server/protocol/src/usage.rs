@@ -51,7 +51,9 @@ impl AddAssign for Usage {
 
 /// An amount of money in millionths of a millionth of a US dollar: fine enough for one token of any model, so that
 /// sums are exact. It ends at 18 million dollars, where sums stay.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 #[cfg_attr(test, derive(JsonSchema))]
 #[serde(transparent)]
 pub struct Money(pub u64);

@@ -4,6 +4,8 @@
 
 use crate::keeper::{self, KeeperMessage, KillExtent, StartCommand};
 use crate::plan::End;
+use futures::FutureExt;
+use futures::future::BoxFuture;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 use std::convert::Infallible;
 use std::ffi::OsString;
@@ -54,56 +56,65 @@ impl KeptCommand {
     ///
     /// # Errors
     /// Errors of the system.
-    pub async fn start(command: Outside) -> io::Result<KeptCommand> {
-        let Outside { argv, cwd, env, output } = command;
-        // Before there is anything whose change it could tell.
-        let changes = signal(SignalKind::child())?;
-        let (ours, keeper) = if keeper::can_be_started() {
-            #[cfg(target_os = "linux")]
-            {
-                crate::orphans::adopt();
-                // A sandbox's holder that was killed may have left some, too.
-                crate::orphans::end_those_now();
-            }
-            let (ours, keeper) = keeper_process(output)?;
-            (ours, Some(keeper))
-        } else {
-            let (ours, theirs) = UnixStream::pair()?;
-            tokio::spawn(keeper::keep(theirs, output, KillExtent::Group, std::future::pending()));
-            (ours, None)
-        };
-        let (read, tell) = ours.into_split();
-        let told = BufReader::new(read).lines();
-        let mut link = KeeperLink { told, tell, keeper, changes, group: None };
-        let (tell_started, started) = oneshot::channel();
-        let (tell_ended, ended) = oneshot::channel();
-        let (wanted, unwanted) = oneshot::channel();
-        // From here, dropping it ends the command.
-        let kept = KeptCommand { ended, end: None, wanted: Some(wanted) };
-        let command = StartCommand { argv, cwd: cwd.into_os_string(), env };
-        tokio::spawn(async move {
-            let started = link.start(&command).await;
-            let runs = started.is_ok();
-            let _ = tell_started.send(started);
-            if runs {
-                let _ = tell_ended.send(link.end(unwanted).await);
+    pub fn start(command: Outside) -> BoxFuture<'static, io::Result<KeptCommand>> {
+        Box::pin(async move {
+            let Outside { argv, cwd, env, output } = command;
+            // Before there is anything whose change it could tell.
+            let changes = signal(SignalKind::child())?;
+            let (ours, keeper) = if keeper::can_be_started() {
+                #[cfg(target_os = "linux")]
+                {
+                    crate::orphans::adopt();
+                    // A sandbox's holder that was killed may have left some, too.
+                    crate::orphans::end_those_now();
+                }
+                let (ours, keeper) = keeper_process(output)?;
+                (ours, Some(keeper))
             } else {
-                link.close().await;
-            }
-        });
-        started.await.unwrap_or_else(|_| Err(lost()))?;
-        Ok(kept)
+                let (ours, theirs) = UnixStream::pair()?;
+                tokio::spawn(
+                    keeper::keep(theirs, output, KillExtent::Group, std::future::pending()).boxed(),
+                );
+                (ours, None)
+            };
+            let (read, tell) = ours.into_split();
+            let told = BufReader::new(read).lines();
+            let mut link = KeeperLink { told, tell, keeper, changes, group: None };
+            let (tell_started, started) = oneshot::channel();
+            let (tell_ended, ended) = oneshot::channel();
+            let (wanted, unwanted) = oneshot::channel();
+            // From here, dropping it ends the command.
+            let kept = KeptCommand { ended, end: None, wanted: Some(wanted) };
+            let command = StartCommand { argv, cwd: cwd.into_os_string(), env };
+            tokio::spawn(
+                async move {
+                    let started = link.start(&command).await;
+                    let runs = started.is_ok();
+                    let _ = tell_started.send(started);
+                    if runs {
+                        let _ = tell_ended.send(link.end(unwanted).await);
+                    } else {
+                        link.close().await;
+                    }
+                }
+                .boxed(),
+            );
+            started.await.unwrap_or_else(|_| Err(lost()))?;
+            Ok(kept)
+        })
     }
 
     /// Waits until the command has ended and nothing of it is left. May be called again.
-    pub async fn wait(&mut self) -> End {
-        if let Some(end) = &self.end {
-            return end.clone();
-        }
-        let lost = |_| End::Lost("the process that keeps the command has ended".to_owned());
-        let end = (&mut self.ended).await.unwrap_or_else(lost);
-        self.end = Some(end.clone());
-        end
+    pub fn wait(&mut self) -> BoxFuture<'_, End> {
+        Box::pin(async move {
+            if let Some(end) = &self.end {
+                return end.clone();
+            }
+            let lost = |_| End::Lost("the process that keeps the command has ended".to_owned());
+            let end = (&mut self.ended).await.unwrap_or_else(lost);
+            self.end = Some(end.clone());
+            end
+        })
     }
 
     /// Ends the command and all of it now. [`KeptCommand::wait`] tells when it is gone.

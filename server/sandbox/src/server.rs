@@ -8,6 +8,8 @@ pub(crate) mod trial;
 use crate::plan::{End, LayerRoom, Plan, SandboxError, Spec};
 use crate::support::Upper;
 use crate::wire::{self, FromHolder, StepFailure, ToHolder, WirePlan, WireSpec};
+use futures::FutureExt;
+use futures::future::BoxFuture;
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 use std::collections::HashMap;
 use std::io;
@@ -88,50 +90,52 @@ impl Sandbox {
     ///
     /// # Errors
     /// When the plan is not one that can be run, or a step fails on this machine.
-    pub async fn start(plan: Plan) -> Result<Sandbox, SandboxError> {
-        plan.check()?;
-        let (holder, socket) = start_holder()?;
-        let limits = plan.limits;
-        let disk_layers = plan.disk_layers.clone();
-        send(&socket, &ToHolder::Setup(WirePlan::new(&plan)), &[]).await?;
-        let (message, fds) = first_answer(&socket).await?;
-        let folder = fds.into_iter().next();
-        let (layers, upper) = match (message, &folder) {
-            (FromHolder::Ready { in_memory: true }, Some(folder)) => {
-                (PathBuf::from(format!("/proc/self/fd/{}", folder.as_raw_fd())), Upper::Memory)
-            }
-            (FromHolder::Ready { in_memory: false }, _) => (disk_layers, Upper::Disk),
-            (FromHolder::Failed(failure), _) => return Err(failure.into()),
-            _ => return Err(SandboxError::Ended),
-        };
-        let caches = BoundedFolders {
-            folders: plan.caches,
-            most: limits.cache_bytes,
-            end: |bytes| End::CacheFull { bytes },
-        };
-        // Files written to toolchains lie there too.
-        let layer = (upper == Upper::Disk).then(|| BoundedFolders {
-            folders: vec![layers.clone()],
-            most: limits.layer_bytes,
-            end: |bytes| End::LayerFull { bytes },
-        });
-        let has_folders = |measured: &BoundedFolders| !measured.folders.is_empty();
-        let measured = layer.into_iter().chain([caches]).filter(has_folders).collect();
-        let link = Arc::new(HolderLink {
-            socket,
-            next: AtomicU64::new(1),
-            ended: AtomicBool::new(false),
-            waiting: Mutex::default(),
-        });
-        let listener = tokio::spawn(listen(Arc::clone(&link)));
-        Ok(Sandbox {
-            link,
-            layers,
-            upper,
-            measured,
-            _layer_folder: folder,
-            _holder: holder,
-            listener,
+    pub fn start(plan: Plan) -> BoxFuture<'static, Result<Sandbox, SandboxError>> {
+        Box::pin(async move {
+            plan.check()?;
+            let (holder, socket) = start_holder()?;
+            let limits = plan.limits;
+            let disk_layers = plan.disk_layers.clone();
+            send(&socket, &ToHolder::Setup(WirePlan::new(&plan)), &[]).await?;
+            let (message, fds) = first_answer(&socket).await?;
+            let folder = fds.into_iter().next();
+            let (layers, upper) = match (message, &folder) {
+                (FromHolder::Ready { in_memory: true }, Some(folder)) => {
+                    (PathBuf::from(format!("/proc/self/fd/{}", folder.as_raw_fd())), Upper::Memory)
+                }
+                (FromHolder::Ready { in_memory: false }, _) => (disk_layers, Upper::Disk),
+                (FromHolder::Failed(failure), _) => return Err(failure.into()),
+                _ => return Err(SandboxError::Ended),
+            };
+            let caches = BoundedFolders {
+                folders: plan.caches,
+                most: limits.cache_bytes,
+                end: |bytes| End::CacheFull { bytes },
+            };
+            // Files written to toolchains lie there too.
+            let layer = (upper == Upper::Disk).then(|| BoundedFolders {
+                folders: vec![layers.clone()],
+                most: limits.layer_bytes,
+                end: |bytes| End::LayerFull { bytes },
+            });
+            let has_folders = |measured: &BoundedFolders| !measured.folders.is_empty();
+            let measured = layer.into_iter().chain([caches]).filter(has_folders).collect();
+            let link = Arc::new(HolderLink {
+                socket,
+                next: AtomicU64::new(1),
+                ended: AtomicBool::new(false),
+                waiting: Mutex::default(),
+            });
+            let listener = tokio::spawn(listen(Arc::clone(&link)).boxed());
+            Ok(Sandbox {
+                link,
+                layers,
+                upper,
+                measured,
+                _layer_folder: folder,
+                _holder: holder,
+                listener,
+            })
         })
     }
 
@@ -167,27 +171,29 @@ impl Sandbox {
     ///
     /// # Errors
     /// When the command is not one that can be run, a step fails, or the holder is gone.
-    pub async fn run(&self, spec: Spec) -> Result<Running, SandboxError> {
-        spec.check()?;
-        if !self.is_alive() {
-            return Err(SandboxError::Ended);
-        }
-        let id = self.link.next.fetch_add(1, Ordering::Relaxed);
-        let (tell_started, started) = oneshot::channel();
-        let (tell_ended, ended) = oneshot::channel();
-        let waiting = CommandChannels { started: Some(tell_started), ended: tell_ended };
-        self.link.waiting().insert(id, waiting);
-        let measured = Arc::clone(&self.measured);
-        // From here, dropping it ends the command.
-        let running = Running { id, link: Arc::clone(&self.link), ended, end: None, measured };
-        let (wire, output) = WireSpec::new(id, spec);
-        send(&self.link.socket, &ToHolder::Run(wire), &[output.as_fd()]).await?;
-        drop(output);
-        if !self.is_alive() {
-            return Err(SandboxError::Ended);
-        }
-        started.await.unwrap_or(Err(SandboxError::Ended))?;
-        Ok(running)
+    pub fn run(&self, spec: Spec) -> BoxFuture<'_, Result<Running, SandboxError>> {
+        Box::pin(async move {
+            spec.check()?;
+            if !self.is_alive() {
+                return Err(SandboxError::Ended);
+            }
+            let id = self.link.next.fetch_add(1, Ordering::Relaxed);
+            let (tell_started, started) = oneshot::channel();
+            let (tell_ended, ended) = oneshot::channel();
+            let waiting = CommandChannels { started: Some(tell_started), ended: tell_ended };
+            self.link.waiting().insert(id, waiting);
+            let measured = Arc::clone(&self.measured);
+            // From here, dropping it ends the command.
+            let running = Running { id, link: Arc::clone(&self.link), ended, end: None, measured };
+            let (wire, output) = WireSpec::new(id, spec);
+            send(&self.link.socket, &ToHolder::Run(wire), &[output.as_fd()]).await?;
+            drop(output);
+            if !self.is_alive() {
+                return Err(SandboxError::Ended);
+            }
+            started.await.unwrap_or(Err(SandboxError::Ended))?;
+            Ok(running)
+        })
     }
 }
 
@@ -201,25 +207,27 @@ impl Drop for Sandbox {
 
 impl Running {
     /// Waits until the command and all its processes have ended. May be called again.
-    pub async fn wait(&mut self) -> End {
-        if let Some(end) = &self.end {
-            return end.clone();
-        }
-        let lost = || End::Lost("the sandbox has ended".to_owned());
-        let full = grow_beyond(Arc::clone(&self.measured));
-        tokio::pin!(full);
-        let end = tokio::select! {
-            end = &mut self.ended => end.unwrap_or_else(|_| lost()),
-            full = &mut full => {
-                self.kill();
-                match (&mut self.ended).await {
-                    Ok(End::Killed) => full,
-                    end => end.unwrap_or_else(|_| lost()),
-                }
+    pub fn wait(&mut self) -> BoxFuture<'_, End> {
+        Box::pin(async move {
+            if let Some(end) = &self.end {
+                return end.clone();
             }
-        };
-        self.end = Some(end.clone());
-        end
+            let lost = || End::Lost("the sandbox has ended".to_owned());
+            let full = grow_beyond(Arc::clone(&self.measured));
+            tokio::pin!(full);
+            let end = tokio::select! {
+                end = &mut self.ended => end.unwrap_or_else(|_| lost()),
+                full = &mut full => {
+                    self.kill();
+                    match (&mut self.ended).await {
+                        Ok(End::Killed) => full,
+                        end => end.unwrap_or_else(|_| lost()),
+                    }
+                }
+            };
+            self.end = Some(end.clone());
+            end
+        })
     }
 
     /// Ends the command and all its processes now. [`Running::wait`] tells when they are gone.

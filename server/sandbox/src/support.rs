@@ -1,5 +1,6 @@
 //! Abilities of this machine, found by trying, and remedies where it lacks one.
 
+use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 
 /// Where layers lie.
@@ -55,10 +56,12 @@ pub struct Unsupported {
 ///
 /// # Errors
 /// The failure and its remedy.
-pub async fn probe() -> &'static Result<Support, Unsupported> {
-    static FOUND: tokio::sync::OnceCell<Result<Support, Unsupported>> =
-        tokio::sync::OnceCell::const_new();
-    FOUND.get_or_init(attempt).await
+pub fn probe() -> BoxFuture<'static, &'static Result<Support, Unsupported>> {
+    Box::pin(async move {
+        static FOUND: tokio::sync::OnceCell<Result<Support, Unsupported>> =
+            tokio::sync::OnceCell::const_new();
+        FOUND.get_or_init(attempt).await
+    })
 }
 
 #[cfg(not(target_os = "linux"))]

@@ -14,6 +14,7 @@ use crate::station::Station;
 use crate::teammate::Teammate;
 use crate::tools;
 use crate::turns;
+use futures::FutureExt;
 use ropewalk_agent::{Session, StepHook};
 use ropewalk_board::{BoardError, Membership};
 use ropewalk_protocol::{Mode, SessionEvent};
@@ -76,8 +77,8 @@ impl Launch {
         }
         keeps_plan(&station, &session, resumes, mode).await?;
         let (sender, turns) = watch::channel(turns::Turns::default());
-        tokio::spawn(pass_on(self.host, name, events, sender));
-        tokio::spawn(lease::keep(Arc::downgrade(&station)));
+        tokio::spawn(pass_on(self.host, name, events, sender).boxed());
+        tokio::spawn(lease::keep(Arc::downgrade(&station)).boxed());
         let teammate = Teammate::new(station.clone(), session, self.lead, turns);
         Ok((station, teammate))
     }

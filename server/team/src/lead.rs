@@ -21,6 +21,7 @@ use crate::running::RunningTeammate;
 use crate::session_host::{SessionHost, SessionLink};
 use crate::station::Station;
 use crate::tools;
+use futures::FutureExt;
 use futures::future::BoxFuture;
 use ropewalk_agent::StepHook;
 use ropewalk_board::{Board, BoardError, LEAD, MemberState, NewMember, Team};
@@ -106,16 +107,18 @@ impl Lead {
     ///
     /// # Errors
     /// When the board can't be opened.
-    pub async fn station(self: &Arc<Self>) -> Result<Arc<Station>, TeamError> {
-        let opened = self.station.get_or_try_init(|| async {
-            let board = self.open_board().await?;
-            let team = match board.led_by(&self.config.session).await? {
-                Some(team) => team,
-                None => self.make_team(&board).await?,
-            };
-            Ok::<_, TeamError>(self.begins(self.join(team).await?))
-        });
-        Ok(opened.await?.clone())
+    pub fn station(self: &Arc<Self>) -> BoxFuture<'_, Result<Arc<Station>, TeamError>> {
+        Box::pin(async move {
+            let opened = self.station.get_or_try_init(|| async {
+                let board = self.open_board().await?;
+                let team = match board.led_by(&self.config.session).await? {
+                    Some(team) => team,
+                    None => self.make_team(&board).await?,
+                };
+                Ok::<_, TeamError>(self.begins(self.join(team).await?))
+            });
+            Ok(opened.await?.clone())
+        })
     }
 
     /// Goes on with the team that this session led before, if it led one: its teammates come back with their tasks. Does
@@ -123,42 +126,46 @@ impl Lead {
     ///
     /// # Errors
     /// When the board is there and can't be opened.
-    pub async fn resume(self: &Arc<Self>) -> Result<(), TeamError> {
-        if !self.config.options.board.exists() {
-            return Ok(());
-        }
-        let Some(team) = self.open_board().await?.led_by(&self.config.session).await? else {
-            return Ok(());
-        };
-        let opened = self
-            .station
-            .get_or_try_init(|| async { Ok::<_, TeamError>(self.begins(self.join(team).await?)) });
-        let station = opened.await?.clone();
-        self.bring_back(&station).await
+    pub fn resume(self: &Arc<Self>) -> BoxFuture<'_, Result<(), TeamError>> {
+        Box::pin(async move {
+            if !self.config.options.board.exists() {
+                return Ok(());
+            }
+            let Some(team) = self.open_board().await?.led_by(&self.config.session).await? else {
+                return Ok(());
+            };
+            let opened = self.station.get_or_try_init(|| async {
+                Ok::<_, TeamError>(self.begins(self.join(team).await?))
+            });
+            let station = opened.await?.clone();
+            self.bring_back(&station).await
+        })
     }
 
     /// Leads a team whose lead is gone.
     ///
     /// # Errors
     /// When there is no such team, its lead lives, or this session leads another.
-    pub async fn adopt(self: &Arc<Self>, name: &str) -> Result<(), TeamError> {
-        if let Some(station) = self.known() {
-            let own = &station.identity.team;
-            return Err(
-                format!("This session leads the team {own} already; begin a new one").into()
-            );
-        }
-        let board = self.open_board().await?;
-        let Some(team) = board.find_team(name).await? else {
-            let names = board.team_names().await?.join(", ");
-            return Err(format!("There is no team {name}; there are: {names}").into());
-        };
-        let station = self.station.get_or_try_init(|| async {
-            let station = self.join(team.clone()).await?;
-            team.adopt(&self.config.session).await?;
-            Ok::<_, TeamError>(self.begins(station))
-        });
-        station.await.map(drop)
+    pub fn adopt<'a>(self: &'a Arc<Self>, name: &'a str) -> BoxFuture<'a, Result<(), TeamError>> {
+        Box::pin(async move {
+            if let Some(station) = self.known() {
+                let own = &station.identity.team;
+                return Err(
+                    format!("This session leads the team {own} already; begin a new one").into()
+                );
+            }
+            let board = self.open_board().await?;
+            let Some(team) = board.find_team(name).await? else {
+                let names = board.team_names().await?.join(", ");
+                return Err(format!("There is no team {name}; there are: {names}").into());
+            };
+            let station = self.station.get_or_try_init(|| async {
+                let station = self.join(team.clone()).await?;
+                team.adopt(&self.config.session).await?;
+                Ok::<_, TeamError>(self.begins(station))
+            });
+            station.await.map(drop)
+        })
     }
 
     async fn open_board(&self) -> Result<Board, BoardError> {
@@ -207,8 +214,8 @@ impl Lead {
 
     /// Starts the loops of a lead whose team is its own: from now on its place is kept, and bundles are taken in.
     fn begins(self: &Arc<Self>, station: Arc<Station>) -> Arc<Station> {
-        tokio::spawn(lease::keep(Arc::downgrade(&station)));
-        tokio::spawn(wake::watch_over(Arc::downgrade(self), station.clone()));
+        tokio::spawn(lease::keep(Arc::downgrade(&station)).boxed());
+        tokio::spawn(wake::watch_over(Arc::downgrade(self), station.clone()).boxed());
         station
     }
 

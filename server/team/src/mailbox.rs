@@ -4,6 +4,7 @@
 use crate::owner::ToolOwner;
 use crate::station::Station;
 use crate::words::message;
+use futures::FutureExt;
 use futures::future::BoxFuture;
 use ropewalk_agent::StepHook;
 use ropewalk_protocol::Content;
@@ -60,9 +61,12 @@ impl StepHook for Mailbox {
         let Some(station) = self.0.known() else { return Box::pin(async {}) };
         // Beside the request, which waits for no commit. What can't be marked now is marked before the next request.
         let given = station.given();
-        tokio::spawn(async move {
-            let _ = tokio::time::timeout(PATIENCE, mark(&station, &given)).await;
-        });
+        tokio::spawn(
+            async move {
+                let _ = tokio::time::timeout(PATIENCE, mark(&station, &given)).await;
+            }
+            .boxed(),
+        );
         Box::pin(async {})
     }
 }

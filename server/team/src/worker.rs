@@ -7,6 +7,7 @@ use crate::options::TeamOptions;
 use crate::session_host::{SessionHost, SessionLink};
 use crate::station::Station;
 use crate::teammate::{Departure, Teammate};
+use futures::future::BoxFuture;
 use ropewalk_board::{Board, BoardError, Membership, NewMember, Team};
 use ropewalk_protocol::Mode;
 use std::sync::Arc;
@@ -42,33 +43,43 @@ impl Worker {
     ///
     /// # Errors
     /// When there is no such team or board.
-    pub async fn roots_of(options: &TeamOptions, named: &str) -> Result<Vec<String>, TeamError> {
-        if !options.board.exists() {
-            let words = "There is no board here yet: name the one of its lead by --board";
-            return Err(words.into());
-        }
-        let board = Board::open(options.board.clone(), options.of_board()).await?;
-        let roots = find(&board, named).await?.roots().await?;
-        Ok(roots.lines().map(str::to_owned).collect())
+    pub fn roots_of<'a>(
+        options: &'a TeamOptions,
+        named: &'a str,
+    ) -> BoxFuture<'a, Result<Vec<String>, TeamError>> {
+        Box::pin(async move {
+            if !options.board.exists() {
+                let words = "There is no board here yet: name the one of its lead by --board";
+                return Err(words.into());
+            }
+            let board = Board::open(options.board.clone(), options.of_board()).await?;
+            let roots = find(&board, named).await?.roots().await?;
+            Ok(roots.lines().map(str::to_owned).collect())
+        })
     }
 
     /// Joins a team.
     ///
     /// # Errors
     /// When there is no such team or board, or the name is taken.
-    pub async fn join(config: WorkerConfig, host: Arc<dyn SessionHost>) -> Result<Self, TeamError> {
-        let WorkerConfig { team: named, name, role, stays, mut options, clock } = config;
-        let board = Board::open(options.board.clone(), options.of_board()).await?;
-        let team = find(&board, &named).await?;
-        if stays {
-            options.idle = Duration::MAX;
-        }
-        let id = host.new_id();
-        let membership = enter(&team, name, &role, &id).await?;
-        let launch = Launch { host, options, clock, lead: SessionLink(None) };
-        let start = MemberStart { id, resumes: false, mode: Mode::Review, model: None };
-        let (station, teammate) = launch.launch(membership, start).await?;
-        Ok(Self { station, teammate })
+    pub fn join(
+        config: WorkerConfig,
+        host: Arc<dyn SessionHost>,
+    ) -> BoxFuture<'static, Result<Self, TeamError>> {
+        Box::pin(async move {
+            let WorkerConfig { team: named, name, role, stays, mut options, clock } = config;
+            let board = Board::open(options.board.clone(), options.of_board()).await?;
+            let team = find(&board, &named).await?;
+            if stays {
+                options.idle = Duration::MAX;
+            }
+            let id = host.new_id();
+            let membership = enter(&team, name, &role, &id).await?;
+            let launch = Launch { host, options, clock, lead: SessionLink(None) };
+            let start = MemberStart { id, resumes: false, mode: Mode::Review, model: None };
+            let (station, teammate) = launch.launch(membership, start).await?;
+            Ok(Self { station, teammate })
+        })
     }
 
     /// Its name.
@@ -83,8 +94,8 @@ impl Worker {
     }
 
     /// Works until it leaves.
-    pub async fn work(self) -> Departure {
-        self.teammate.live(None).await
+    pub fn work(self) -> BoxFuture<'static, Departure> {
+        Box::pin(async move { self.teammate.live(None).await })
     }
 }
 

@@ -6,6 +6,7 @@ use crate::tool::ToolOutput;
 use futures::future::BoxFuture;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use tokio::task::JoinHandle;
 
 /// Says whether anybody still waits for the work.
 #[derive(Clone, Debug, Default)]
@@ -32,13 +33,22 @@ impl Drop for SetOnDrop {
     }
 }
 
+/// Starts `work` on a thread for blocking work. Boxed, so that the runtime's code for it is compiled once for each type of
+/// result and not for each call.
+pub fn spawn_blocking<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> JoinHandle<T> {
+    let work: Box<dyn FnOnce() -> T + Send> = Box::new(work);
+    tokio::task::spawn_blocking(work)
+}
+
 /// Runs `work` on a thread for blocking work.
 pub async fn on_thread<T: Send + 'static>(
     work: impl FnOnce(&StopSignal) -> Result<T, ToolOutput> + Send + 'static,
 ) -> Result<T, ToolOutput> {
     let stop = StopSignal::default();
     let _set = SetOnDrop(stop.clone());
-    tokio::task::spawn_blocking(move || work(&stop)).await.unwrap_or_else(|error| {
+    spawn_blocking(move || work(&stop)).await.unwrap_or_else(|error| {
         tracing::error!(%error, "a tool's work was lost");
         Err(ToolOutput::error("the tool broke down inside and did nothing. Try another way"))
     })

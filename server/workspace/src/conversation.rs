@@ -10,6 +10,7 @@ use crate::document::Document;
 use crate::editor::Editor;
 use crate::publish::{EditStart, Failure, PublishBounds, send, start_edit};
 use crate::workspace::Workspace;
+use futures::future::BoxFuture;
 use ropewalk_text::{ChangeSet, Text};
 
 /// Puts text into an open document, as one edit that is proved by its echo. `place` is asked anew before each try: it
@@ -17,27 +18,29 @@ use ropewalk_text::{ChangeSet, Text};
 ///
 /// # Errors
 /// When it was not put in, or that can't be told.
-pub async fn insert(
-    workspace: &Workspace,
-    editor: &dyn Editor,
-    id: &DocId,
-    place: &mut (dyn FnMut(&mut Document) -> Option<(usize, String)> + Send),
+pub fn insert<'a>(
+    workspace: &'a Workspace,
+    editor: &'a dyn Editor,
+    id: &'a DocId,
+    place: &'a mut (dyn FnMut(&mut Document) -> Option<(usize, String)> + Send),
     bounds: PublishBounds,
-) -> Result<(), Failure> {
-    let mut start = |publish| {
-        let placed = workspace.with_document(id, |document| {
-            let text: Text = document.text().clone();
-            place(document).map(|(at, words)| {
-                let at = text.floor_boundary(at.min(text.len()));
-                (ChangeSet::single(text.len(), at..at, words), text)
-            })
-        });
-        match placed {
-            None => EditStart::Closed,
-            Some(None) => EditStart::Nothing,
-            Some(Some((set, text))) => start_edit(workspace, id, publish, &text, &set),
-        }
-    };
-    // Some clients print each label; with one at each paragraph they would ask for a key.
-    send(workspace, editor, id, &mut start, "", bounds).await.map(drop)
+) -> BoxFuture<'a, Result<(), Failure>> {
+    Box::pin(async move {
+        let mut start = |publish| {
+            let placed = workspace.with_document(id, |document| {
+                let text: Text = document.text().clone();
+                place(document).map(|(at, words)| {
+                    let at = text.floor_boundary(at.min(text.len()));
+                    (ChangeSet::single(text.len(), at..at, words), text)
+                })
+            });
+            match placed {
+                None => EditStart::Closed,
+                Some(None) => EditStart::Nothing,
+                Some(Some((set, text))) => start_edit(workspace, id, publish, &text, &set),
+            }
+        };
+        // Some clients print each label; with one at each paragraph they would ask for a key.
+        send(workspace, editor, id, &mut start, "", bounds).await.map(drop)
+    })
 }

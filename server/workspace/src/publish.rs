@@ -21,6 +21,7 @@ use crate::note::Note;
 use crate::owner::ForkOwner;
 use crate::workspace::Workspace;
 use crate::{DocId, HunkId, PublishId};
+use futures::future::BoxFuture;
 use ropewalk_files::disk::FileError;
 use ropewalk_files::repository::{Repositories, is_in_git};
 use std::collections::{BTreeMap, HashSet};
@@ -123,30 +124,32 @@ impl From<FileError> for Failure {
 
 /// Publishes a selection of the fork. Files are done one after the other, each on its own: what fails in one
 /// does not hold up the next. Its owner is told before each edit is sent and before each file is changed.
-pub async fn publish(
-    workspace: &Workspace,
-    editor: &dyn Editor,
-    fork: &dyn ForkOwner,
-    selection: &HunkSelection,
+pub fn publish<'a>(
+    workspace: &'a Workspace,
+    editor: &'a dyn Editor,
+    fork: &'a dyn ForkOwner,
+    selection: &'a HunkSelection,
     bounds: PublishBounds,
-) -> PublishReport {
-    let mut report = PublishReport::default();
-    let meant: HashSet<HunkId> = fork.lock().select(selection).into_iter().collect();
-    let selections = synced(workspace, fork, |fork, aside| {
-        for (shown, one) in aside {
-            let failed = (shown, Failure::Conflict);
-            if meant.contains(&one.mark.id) && !report.failed.contains(&failed) {
-                report.failed.push(failed);
+) -> BoxFuture<'a, PublishReport> {
+    Box::pin(async move {
+        let mut report = PublishReport::default();
+        let meant: HashSet<HunkId> = fork.lock().select(selection).into_iter().collect();
+        let selections = synced(workspace, fork, |fork, aside| {
+            for (shown, one) in aside {
+                let failed = (shown, Failure::Conflict);
+                if meant.contains(&one.mark.id) && !report.failed.contains(&failed) {
+                    report.failed.push(failed);
+                }
             }
+            by_document(fork, &fork.select(selection).into_iter().collect())
+        });
+        let publishing = Publishing { workspace, editor, fork, bounds };
+        for (id, selection) in selections {
+            publishing.publish_selected(&id, &selection, &mut report).await;
         }
-        by_document(fork, &fork.select(selection).into_iter().collect())
-    });
-    let publishing = Publishing { workspace, editor, fork, bounds };
-    for (id, selection) in selections {
-        publishing.publish_selected(&id, &selection, &mut report).await;
-    }
-    synced(workspace, fork, |fork, _| fork.note_accepted(workspace));
-    report
+        synced(workspace, fork, |fork, _| fork.note_accepted(workspace));
+        report
+    })
 }
 
 /// The other names under which an open document's file is open.

@@ -17,6 +17,7 @@ use crate::publish::{EditStart, Failure, PublishBounds, PublishReport, send, sta
 use crate::view::{DiskFile, read_file};
 use crate::workspace::Workspace;
 use crate::{DocId, HunkId, PublishId};
+use futures::future::BoxFuture;
 use inverse::inverse;
 use ropewalk_files::disk::{self, Expect, FileError};
 use ropewalk_text::decode::{FileFormat, encode};
@@ -24,48 +25,50 @@ use std::collections::{BTreeMap, HashSet};
 
 /// Takes back the published hunks of the fork's session that `selection` means. Its owner is told before
 /// each edit is sent and before each file is changed.
-pub async fn undo(
-    workspace: &Workspace,
-    editor: &dyn Editor,
-    fork: &dyn ForkOwner,
-    selection: &HunkSelection,
+pub fn undo<'a>(
+    workspace: &'a Workspace,
+    editor: &'a dyn Editor,
+    fork: &'a dyn ForkOwner,
+    selection: &'a HunkSelection,
     bounds: PublishBounds,
-) -> PublishReport {
-    let mut report = PublishReport::default();
-    let session = &*{
-        // A change thought lost may have come back with its text.
-        synced(workspace, fork, |fork, _| {
-            fork.note_accepted(workspace);
-            fork.session.clone()
-        })
-    };
-    let undoing = Undoing { workspace, fork };
-    let (texts, files) = chosen(workspace, session, selection);
-    // Files deleted, renamed or replaced since their text was published must be put back first.
-    let comes_back = |id: &DocId| {
-        files.iter().any(|file| file.after.is_none() && DocId::from_path(&file.path) == *id)
-    };
-    let is_there =
-        |id: &DocId| workspace.is_text_on_disk(id) || workspace.is_open(id) && !comes_back(id);
-    // Hunks published before their file was renamed stand under the old name when that is undone.
-    let is_renamed =
-        |hunk: &Published| hunk.renames.iter().any(|by| rename_of(&files, *by).is_some());
-    let (mut now, mut later) = (BTreeMap::<DocId, Vec<_>>::new(), Vec::new());
-    for (id, hunks) in texts {
-        let is_there = is_there(&id);
-        let (with_file, own): (Vec<_>, Vec<_>) =
-            hunks.into_iter().partition(|hunk| !is_there || is_renamed(hunk));
-        later.extend(with_file);
-        now.entry(id).or_default().extend(own);
-    }
-    for (id, hunks) in now.into_iter().filter(|(_, hunks)| !hunks.is_empty()) {
-        undoing.texts(editor, &id, &hunks, bounds, &mut report).await;
-    }
-    undoing.files(editor, &files, bounds, &mut report).await;
-    for (id, hunks) in still_published(workspace, &later) {
-        undoing.texts(editor, &id, &hunks, bounds, &mut report).await;
-    }
-    report
+) -> BoxFuture<'a, PublishReport> {
+    Box::pin(async move {
+        let mut report = PublishReport::default();
+        let session = &*{
+            // A change thought lost may have come back with its text.
+            synced(workspace, fork, |fork, _| {
+                fork.note_accepted(workspace);
+                fork.session.clone()
+            })
+        };
+        let undoing = Undoing { workspace, fork };
+        let (texts, files) = chosen(workspace, session, selection);
+        // Files deleted, renamed or replaced since their text was published must be put back first.
+        let comes_back = |id: &DocId| {
+            files.iter().any(|file| file.after.is_none() && DocId::from_path(&file.path) == *id)
+        };
+        let is_there =
+            |id: &DocId| workspace.is_text_on_disk(id) || workspace.is_open(id) && !comes_back(id);
+        // Hunks published before their file was renamed stand under the old name when that is undone.
+        let is_renamed =
+            |hunk: &Published| hunk.renames.iter().any(|by| rename_of(&files, *by).is_some());
+        let (mut now, mut later) = (BTreeMap::<DocId, Vec<_>>::new(), Vec::new());
+        for (id, hunks) in texts {
+            let is_there = is_there(&id);
+            let (with_file, own): (Vec<_>, Vec<_>) =
+                hunks.into_iter().partition(|hunk| !is_there || is_renamed(hunk));
+            later.extend(with_file);
+            now.entry(id).or_default().extend(own);
+        }
+        for (id, hunks) in now.into_iter().filter(|(_, hunks)| !hunks.is_empty()) {
+            undoing.texts(editor, &id, &hunks, bounds, &mut report).await;
+        }
+        undoing.files(editor, &files, bounds, &mut report).await;
+        for (id, hunks) in still_published(workspace, &later) {
+            undoing.texts(editor, &id, &hunks, bounds, &mut report).await;
+        }
+        report
+    })
 }
 
 /// These as the ledger has them now, by the documents they are in.

@@ -4,6 +4,7 @@
 use crate::changes::{CallOrigin, MergeOutcome, report_in_words};
 use crate::interrupt::{Interrupt, Interrupted};
 use crate::session::parts::SessionParts;
+use futures::FutureExt;
 use ropewalk_files::disk::FileError;
 use ropewalk_protocol::{Level, Mode};
 use ropewalk_tools::ToolOutput;
@@ -76,8 +77,9 @@ impl SessionParts {
     async fn publish(&self, hunks: Vec<HunkId>, output: &mut ToolOutput, interrupt: &Interrupt) {
         let changes = self.changes.clone();
         // A task of its own: an edit that is on its way is seen through, also when the user interrupts.
-        let mut publishing =
-            tokio::spawn(async move { changes.publish(&HunkSelection::Hunks(hunks)).await });
+        let mut publishing = tokio::spawn(
+            async move { changes.publish(&HunkSelection::Hunks(hunks)).await }.boxed(),
+        );
         let changes = self.changes.clone();
         let failed = match interrupt.or(&mut publishing).await {
             // Said in the result, which makes its notes unneeded.
@@ -93,13 +95,16 @@ impl SessionParts {
             }
             Err(Interrupted) => {
                 output.say("\n(interrupted by the user while this was on its way into their text)");
-                tokio::spawn(async move {
-                    if let Ok(report) = publishing.await {
-                        changes.tell_model(&report);
-                        changes.tell_user(&report);
+                tokio::spawn(
+                    async move {
+                        if let Ok(report) = publishing.await {
+                            changes.tell_model(&report);
+                            changes.tell_user(&report);
+                        }
+                        changes.show().await;
                     }
-                    changes.show().await;
-                });
+                    .boxed(),
+                );
                 return;
             }
         };

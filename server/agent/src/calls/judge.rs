@@ -10,6 +10,7 @@ use crate::turn::Turn;
 use ropewalk_protocol::{Approval, Event, Resolution, Verdict};
 use ropewalk_text::plain::{plain, plain_line};
 use ropewalk_tools::bash::unseen_files;
+use ropewalk_tools::blocking::spawn_blocking;
 use ropewalk_tools::bounds::{PREVIEW_CHARS, preview};
 use ropewalk_tools::policy::without_keys;
 use ropewalk_tools::{Access, CallSummary, Decision, GrantOffer, Rule, Ruling, ToolOutput, tool};
@@ -181,7 +182,7 @@ impl Turn {
     /// Writes a rule where it holds for always.
     async fn keep(&self, rule: &Rule) -> &'static str {
         let (keep, kept) = (self.parts.settings.get().always.clone(), rule.clone());
-        let keeping = tokio::task::spawn_blocking(move || keep.map(|keep| keep(&kept)));
+        let keeping = spawn_blocking(move || keep.map(|keep| keep(&kept)));
         let why = match keeping.await {
             Ok(Some(Ok(()))) => return "always",
             Ok(Some(Err(why))) => why,
@@ -213,7 +214,7 @@ impl Turn {
             (ruling, reach)
         };
         // Looking paths up may take long on a slow disk, which an interrupt does not wait for.
-        let judged = self.or_interrupted(tokio::task::spawn_blocking(judge)).await;
+        let judged = self.or_interrupted(spawn_blocking(judge)).await;
         judged.map_err(|Interrupted| interrupted())?.map_err(|error| {
             tracing::error!(%error, "a call could not be judged");
             ToolOutput::error("what it would do could not be found out, so it was not run")
@@ -226,7 +227,7 @@ impl Turn {
         loop {
             let saved = self.parts.approvals.next_save();
             let parts = self.parts.clone();
-            let unsaved = tokio::task::spawn_blocking(move || {
+            let unsaved = spawn_blocking(move || {
                 parts.workspace.look_at_disks();
                 let snapshot = parts.workspace.snapshot();
                 snapshot

@@ -3,6 +3,7 @@
 //!
 //! The whole goes to the call's output file, which is the runner's; the result is the tool's.
 
+use futures::FutureExt;
 use ropewalk_tools::escapes::strip_escapes;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -48,13 +49,16 @@ impl Printed {
         let buffer: Arc<Mutex<PrintedBuffer>> = Arc::default();
         let (wake, mut woken) = mpsc::channel(1);
         let (waiting, shows) = (buffer.clone(), show.clone());
-        tokio::spawn(async move {
-            while woken.recv().await.is_some() {
-                show_piece(&waiting, &*shows, false);
-                tokio::time::sleep(PAUSE).await;
+        tokio::spawn(
+            async move {
+                while woken.recv().await.is_some() {
+                    show_piece(&waiting, &*shows, false);
+                    tokio::time::sleep(PAUSE).await;
+                }
+                show_piece(&waiting, &*shows, true);
             }
-            show_piece(&waiting, &*shows, true);
-        });
+            .boxed(),
+        );
         Self { buffer, show, wake }
     }
 

@@ -5,13 +5,13 @@ use crate::held::reader_of;
 use crate::shown::{hunk_info, leave_out_long, text_range};
 use ropewalk_protocol::plugin::HunkTexts;
 use ropewalk_protocol::{Event, HunkInfo, Level};
+use ropewalk_tools::blocking::spawn_blocking;
 use ropewalk_tools::policy::TrustedFiles;
 use ropewalk_workspace::fork::{Answers, HunkPlaces, synced_by};
 use ropewalk_workspace::publish::{AlsoOpen, PublishReport};
 use ropewalk_workspace::state::SavedState;
 use ropewalk_workspace::{DisplacedChange, DocId, Fork, Hunk};
 use std::sync::{Arc, PoisonError};
-use tokio::task::spawn_blocking;
 
 /// A look at the pending hunks, to be shown.
 pub(crate) struct HunkLook {

@@ -3,6 +3,7 @@
 //! Only a client with our plugin tells its diagnostics.
 
 use crate::session::parts::SessionParts;
+use futures::FutureExt;
 use ropewalk_workspace::{DocId, Editor};
 use std::collections::HashMap;
 use std::fmt;
@@ -47,14 +48,17 @@ impl Baseline {
             let counts = baseline.0.clone();
             // Asked at once, so that no edit comes before it.
             let asked = editor.diagnostics(None);
-            tokio::spawn(async move {
-                if let Ok(Ok(told)) = timeout(PATIENCE, asked).await {
-                    let mut counts = counts.lock().unwrap_or_else(PoisonError::into_inner);
-                    for ToldError { doc, message, .. } in errors(&told) {
-                        *counts.entry((doc, message.to_owned())).or_default() += 1;
+            tokio::spawn(
+                async move {
+                    if let Ok(Ok(told)) = timeout(PATIENCE, asked).await {
+                        let mut counts = counts.lock().unwrap_or_else(PoisonError::into_inner);
+                        for ToldError { doc, message, .. } in errors(&told) {
+                            *counts.entry((doc, message.to_owned())).or_default() += 1;
+                        }
                     }
                 }
-            });
+                .boxed(),
+            );
         }
         baseline
     }

@@ -6,6 +6,7 @@ use crate::conversation::Conversation;
 use crate::offers::look as look_at_offers;
 use crate::session::parts::SessionParts;
 use ropewalk_guidance::loading::{LoadedSkill, Loading};
+use ropewalk_tools::blocking::spawn_blocking;
 use ropewalk_workspace::View;
 use std::sync::Arc;
 
@@ -45,7 +46,7 @@ pub(super) async fn kept(
     let loaded = conversation.knowledge.lock().skills.clone();
     let Some(view) = view.filter(|_| !loaded.is_empty()) else { return KeptSkills::default() };
     let skills = parts.skills.clone();
-    let reading = tokio::task::spawn_blocking(move || {
+    let reading = spawn_blocking(move || {
         let read = |skill: LoadedSkill| {
             let loading = skills.get(&view, &skill.name).ok();
             (skill.name, loading)

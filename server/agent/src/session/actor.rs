@@ -13,6 +13,7 @@ use crate::journal::record::{Record, now};
 use crate::op::SessionInput;
 use crate::settings::{ModelChoice, Settings};
 use crate::turn::Turn;
+use futures::FutureExt;
 use ropewalk_model::{Model, ModelError};
 use ropewalk_protocol as protocol;
 use ropewalk_protocol::{Event, Level, Op, Prompt, StopReason};
@@ -55,7 +56,7 @@ impl Actor {
         conversation: Conversation,
     ) -> Self {
         let (reviews, receiver) = mpsc::unbounded_channel();
-        tokio::spawn(review::run(parts.clone(), receiver));
+        tokio::spawn(review::run(parts.clone(), receiver).boxed());
         Self {
             parts,
             hooks,
@@ -173,14 +174,17 @@ impl Actor {
                 self.parts.approvals.saved();
                 let parts = self.parts.clone();
                 // Text on the disk no longer dies with the editor; the journal is to know that.
-                tokio::spawn(async move {
-                    parts.changes.show().await;
-                    parts.settle().await;
-                });
+                tokio::spawn(
+                    async move {
+                        parts.changes.show().await;
+                        parts.settle().await;
+                    }
+                    .boxed(),
+                );
             }
             SessionInput::Moved => {
                 let parts = self.parts.clone();
-                tokio::spawn(async move { parts.changes.show().await });
+                tokio::spawn(async move { parts.changes.show().await }.boxed());
             }
         }
     }
@@ -333,7 +337,9 @@ impl Actor {
         let (stop, stopped) = watch::channel(false);
         (self.rewinding, self.compacting) = (Some(receiver), Some(stop));
         let interrupt = Interrupt(Some(stopped));
-        tokio::spawn(compact_idle(self.parts.clone(), conversation, focus, (interrupt, back)));
+        tokio::spawn(
+            compact_idle(self.parts.clone(), conversation, focus, (interrupt, back)).boxed(),
+        );
     }
 
     /// The hunks a selection means now; those that come later are not meant.
@@ -361,7 +367,7 @@ impl Actor {
         let task = match &self.no_key {
             Some(error) => {
                 let outcome = TurnOutcome::told(StopReason::Error, error.to_string());
-                tokio::spawn(async { (conversation, outcome) })
+                tokio::spawn(async { (conversation, outcome) }.boxed())
             }
             None => {
                 let interrupt = Interrupt(Some(interrupted));
@@ -371,7 +377,7 @@ impl Actor {
                     interrupt,
                     conversation,
                 );
-                tokio::spawn(turn.run(prompt))
+                tokio::spawn(turn.run(prompt).boxed())
             }
         };
         self.running = Some(RunningTurn { turn, interrupt, task });

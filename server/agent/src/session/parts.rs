@@ -31,6 +31,7 @@ use crate::tools::todo_write::TodoWrite;
 use ropewalk_guidance::loading::LoadedSkill;
 use ropewalk_model::Block;
 use ropewalk_protocol::{Event, Mode, SessionEvent, StopReason};
+use ropewalk_tools::blocking::spawn_blocking;
 use ropewalk_tools::{CommandRunner, Registry, Rule, TypedTool as _};
 use ropewalk_workspace::state::SavedState;
 use ropewalk_workspace::{Editor, View, Workspace};
@@ -349,7 +350,7 @@ impl SessionParts {
     /// Writes where the session stands, and has the disk take what was written.
     pub(crate) async fn settle(self: &Arc<Self>) {
         let parts = self.clone();
-        let keeping = tokio::task::spawn_blocking(move || {
+        let keeping = spawn_blocking(move || {
             parts.changes.keep();
             parts.keep_summary();
         });
@@ -361,7 +362,7 @@ impl SessionParts {
         }
         let journal = self.journal.clone();
         // Nobody waits for it: what it guards against is a power cut.
-        tokio::task::spawn_blocking(move || journal.sync());
+        spawn_blocking(move || journal.sync());
     }
 
     fn keep_summary(&self) {

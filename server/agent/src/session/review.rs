@@ -18,6 +18,7 @@ use crate::journal::record::{Record, now};
 use futures::FutureExt;
 use ropewalk_protocol as protocol;
 use ropewalk_protocol::{CompactionCause, Event, Level, ReviewAction};
+use ropewalk_tools::blocking::spawn_blocking;
 use ropewalk_tools::runner::{BackgroundEnd, Stop};
 use ropewalk_workspace::{DocId, HunkId, HunkSelection};
 use std::fmt::Display;
@@ -77,7 +78,7 @@ pub(super) async fn run(
     while let Some(review) = reviews.recv().await {
         // In a task, so that a panic ends this review and not all that come after it.
         let action = review.action();
-        let doing = tokio::spawn(review_one(parts.clone(), review));
+        let doing = tokio::spawn(review_one(parts.clone(), review).boxed());
         let (done, failed) = doing.await.unwrap_or_else(|error| {
             tracing::error!(%error, "a review panicked");
             (0, vec!["Ropewalk has a bug; the log has the details".to_owned()])
@@ -220,7 +221,7 @@ async fn folded(journal: &Journal, turn: u64) -> Result<History, String> {
     let Some(path) = journal.path() else {
         return Err("its words were summed up, and this session is not kept on the disk".to_owned());
     };
-    let reading = tokio::task::spawn_blocking(move || {
+    let reading = spawn_blocking(move || {
         let read = File::open(path).map_err(ReadError::Io);
         read.and_then(|file| Past::read(BufReader::new(file)))
     });

@@ -15,6 +15,7 @@ use ropewalk_guidance::types::AgentType;
 use ropewalk_model::{Block, Model, Role};
 use ropewalk_protocol::{Event, StopReason, ThreadState};
 use ropewalk_text::plain::plain_line;
+use ropewalk_tools::blocking::spawn_blocking;
 use ropewalk_tools::bounds::{PREVIEW_CHARS, bound, preview};
 use ropewalk_tools::{Bounds, ToolOutput, tool};
 use ropewalk_workspace::View;
@@ -253,7 +254,7 @@ async fn own_model(
         return Err(gone("no models are set up".to_owned()));
     };
     let named = name.clone();
-    let made = tokio::task::spawn_blocking(move || models(&named)).await;
+    let made = spawn_blocking(move || models(&named)).await;
     let model = made.unwrap_or_else(|error| Err(error.to_string())).map_err(gone)?;
     model.ready().await.map_err(|error| gone(error.to_string()))?;
     Ok(Some(model))

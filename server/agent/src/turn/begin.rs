@@ -8,6 +8,7 @@ use crate::prompt::{identity_text, mode_text, open_files, user_text};
 use crate::reads::changed;
 use ropewalk_model::{Block, Role};
 use ropewalk_protocol::Prompt;
+use ropewalk_tools::blocking::spawn_blocking;
 use ropewalk_workspace::{Note, View};
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -62,7 +63,7 @@ impl Turn {
             return;
         }
         let (reads, view) = (self.conversation.reads.clone(), view.clone());
-        let compared = tokio::task::spawn_blocking(move || changed(&reads, &view)).await;
+        let compared = spawn_blocking(move || changed(&reads, &view)).await;
         let files = compared.unwrap_or_else(|error| {
             tracing::error!(%error, "what the model has read could not be compared");
             Vec::new()

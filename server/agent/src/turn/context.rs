@@ -1,6 +1,7 @@
 //! The model's context during a turn: found out beside the steps, and the bound of what they send.
 
 use super::Turn;
+use futures::FutureExt;
 use ropewalk_model::ENOUGH_CONTEXT;
 use std::time::Duration;
 use tokio::task::JoinHandle;
@@ -17,7 +18,7 @@ impl Turn {
         let settings = self.parts.settings.get();
         let Ok(model) = &settings.model else { return };
         if self.looking.as_ref().is_none_or(JoinHandle::is_finished) {
-            self.looking = Some(tokio::spawn(model.find_context()));
+            self.looking = Some(tokio::spawn(model.find_context().boxed()));
         }
     }
 

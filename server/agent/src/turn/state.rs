@@ -6,6 +6,7 @@ use crate::hooks::StepHook;
 use crate::interrupt::{Interrupt, Interrupted};
 use crate::session::parts::SessionParts;
 use crate::subagent::group::TurnSubagents;
+use futures::future::BoxFuture;
 use ropewalk_protocol::MessageId;
 use std::future::Future;
 use std::sync::{Arc, Mutex};
@@ -85,11 +86,11 @@ impl Turn {
     }
 
     /// Waits for `future`, unless the user interrupts first.
-    pub(crate) async fn or_interrupted<T>(
+    pub(crate) fn or_interrupted<'a, T: Send + 'a>(
         &self,
-        future: impl Future<Output = T>,
-    ) -> Result<T, Interrupted> {
-        self.interrupt.or(future).await
+        future: impl Future<Output = T> + Send + 'a,
+    ) -> BoxFuture<'a, Result<T, Interrupted>> {
+        self.interrupt.or(future)
     }
 
     pub(crate) fn is_interrupted(&self) -> bool {

@@ -6,6 +6,7 @@ use super::words::{asker, how_to_answer};
 use crate::actions::answers_to;
 use crate::placed::ShownQuestion;
 use crate::state::State;
+use futures::FutureExt;
 use ropewalk_protocol::{Approval, Op, Verdict};
 use ropewalk_text::plain::{plain, plain_line};
 use std::sync::Arc;
@@ -57,7 +58,7 @@ pub(super) async fn ask(state: &Arc<State>, session: &str, member: Option<&str>,
     let member = member.map(str::to_owned);
     if state.habits().safe_dialogs {
         let (state, session) = (state.clone(), session.to_owned());
-        tokio::spawn(async move { ask_in_dialog(&state, session, member, asked).await });
+        tokio::spawn(async move { ask_in_dialog(&state, session, member, asked).await }.boxed());
         return;
     }
     ask_in_message(state, member.as_deref(), &asked).await;

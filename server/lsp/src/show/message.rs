@@ -3,6 +3,7 @@
 use super::event::send;
 use super::words::ReviewCounts;
 use crate::state::State;
+use futures::FutureExt;
 use ropewalk_protocol::{Event, Level, SessionEvent};
 use ropewalk_text::plain::plain;
 use std::sync::Arc;
@@ -101,7 +102,7 @@ pub(crate) async fn tell_together(state: &State, said: Vec<(lsp::MessageType, St
 /// Shows a message without waiting.
 pub(crate) fn tell(state: &Arc<State>, kind: lsp::MessageType, message: String) {
     let state = state.clone();
-    tokio::spawn(async move { state.say(kind, message).await });
+    tokio::spawn(async move { state.say(kind, message).await }.boxed());
 }
 
 /// Says an answer in words, to a client that shows no answers itself.

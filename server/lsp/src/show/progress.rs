@@ -1,6 +1,7 @@
 //! Progress of one turn, as LSP has it: it begins with the request, and ends with what came of it.
 
 use crate::state::State;
+use futures::FutureExt;
 use ropewalk_protocol::{Event, TodoList};
 use ropewalk_text::plain::plain_line;
 use std::sync::Arc;
@@ -33,10 +34,9 @@ impl TurnProgress {
         let token = lsp::ProgressToken::String(format!("ropewalk/{session}/{turn}"));
         let client = state.client.clone();
         let params = lsp::WorkDoneProgressCreateParams { token: token.clone() };
-        let created =
-            tokio::spawn(
-                async move { client.send_request::<WorkDoneProgressCreate>(params).await },
-            );
+        let created = tokio::spawn(
+            async move { client.send_request::<WorkDoneProgressCreate>(params).await }.boxed(),
+        );
         // A client that doesn't answer gets its progress all the same.
         let _ = tokio::time::timeout(CREATES, created).await;
         self.token = Some(token);

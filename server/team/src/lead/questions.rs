@@ -6,6 +6,7 @@ use crate::lock;
 use crate::report::{member, message, task};
 use crate::station::Station;
 use crate::words::{LETTER, PAGE};
+use futures::future::BoxFuture;
 use ropewalk_board::{LEAD, Member, RequestKind, RequestState};
 use ropewalk_protocol::{BoardTask, Event, Level, TeamMember, TeamMessage, TeamRoster, TeamState};
 use std::collections::{BTreeMap, BTreeSet};
@@ -79,65 +80,78 @@ impl Lead {
     ///
     /// # Errors
     /// When there is no team, or the board can't be reached.
-    pub async fn tasks(&self, page: Option<u32>) -> Result<(Vec<BoardTask>, bool), TeamError> {
-        let station = self.opened()?;
-        let after = i64::from(page.unwrap_or(1).max(1) - 1).saturating_mul(PAGE);
-        let mut tasks = station.team().tasks(after, PAGE + 1).await?;
-        let most = usize::try_from(PAGE).unwrap_or(usize::MAX);
-        let has_more = tasks.len() > most;
-        tasks.truncate(most);
-        Ok((tasks.iter().map(task).collect(), has_more))
+    pub fn tasks(
+        &self,
+        page: Option<u32>,
+    ) -> BoxFuture<'_, Result<(Vec<BoardTask>, bool), TeamError>> {
+        Box::pin(async move {
+            let station = self.opened()?;
+            let after = i64::from(page.unwrap_or(1).max(1) - 1).saturating_mul(PAGE);
+            let mut tasks = station.team().tasks(after, PAGE + 1).await?;
+            let most = usize::try_from(PAGE).unwrap_or(usize::MAX);
+            let has_more = tasks.len() > most;
+            tasks.truncate(most);
+            Ok((tasks.iter().map(task).collect(), has_more))
+        })
     }
 
     /// The team's name and its members.
     ///
     /// # Errors
     /// When there is no team, or the board can't be reached.
-    pub async fn roster(&self) -> Result<TeamRoster, TeamError> {
-        let station = self.opened()?;
-        let members = self.listed(&station.team().members().await?);
-        Ok(TeamRoster { team: station.team().name().to_owned(), members })
+    pub fn roster(&self) -> BoxFuture<'_, Result<TeamRoster, TeamError>> {
+        Box::pin(async move {
+            let station = self.opened()?;
+            let members = self.listed(&station.team().members().await?);
+            Ok(TeamRoster { team: station.team().name().to_owned(), members })
+        })
     }
 
     /// Messages to the lead that its model has not read.
     ///
     /// # Errors
     /// When there is no team, or the board can't be reached.
-    pub async fn inbox(&self) -> Result<Vec<TeamMessage>, TeamError> {
-        let unread = self.opened()?.membership.inbox(100).await?;
-        Ok(unread.into_iter().map(message).collect())
+    pub fn inbox(&self) -> BoxFuture<'_, Result<Vec<TeamMessage>, TeamError>> {
+        Box::pin(async move {
+            let unread = self.opened()?.membership.inbox(100).await?;
+            Ok(unread.into_iter().map(message).collect())
+        })
     }
 
     /// The last plan of each living member that waits for an answer: who has submitted it, and its words.
     ///
     /// # Errors
     /// When there is no team, or the board can't be reached.
-    pub async fn open_plans(&self) -> Result<Vec<(String, String)>, TeamError> {
-        let station = self.opened()?;
-        let mut plans = Vec::new();
-        for member in station.team().members().await?.into_iter().filter(|one| one.is_alive) {
-            let last = station.team().last_plan(&member.name).await?;
-            plans.extend(last.filter(|plan| plan.state == RequestState::Open));
-        }
-        Ok(plans.into_iter().map(|plan| (plan.from, plan.body)).collect())
+    pub fn open_plans(&self) -> BoxFuture<'_, Result<Vec<(String, String)>, TeamError>> {
+        Box::pin(async move {
+            let station = self.opened()?;
+            let mut plans = Vec::new();
+            for member in station.team().members().await?.into_iter().filter(|one| one.is_alive) {
+                let last = station.team().last_plan(&member.name).await?;
+                plans.extend(last.filter(|plan| plan.state == RequestState::Open));
+            }
+            Ok(plans.into_iter().map(|plan| (plan.from, plan.body)).collect())
+        })
     }
 
     /// The user's answer to a plan.
     ///
     /// # Errors
     /// When no such plan waits, or the board can't be reached.
-    pub async fn answer_plan(
-        &self,
+    pub fn answer_plan<'a>(
+        &'a self,
         request: u64,
         approve: bool,
-        words: &str,
-    ) -> Result<(), TeamError> {
-        let station = self.opened()?;
-        let id = i64::try_from(request).unwrap_or(i64::MAX);
-        if station.team().request(id).await?.kind != RequestKind::Plan {
-            return Err(format!("Request {id} is not a plan").into());
-        }
-        Ok(station.membership.answer(id, approve, words).await?)
+        words: &'a str,
+    ) -> BoxFuture<'a, Result<(), TeamError>> {
+        Box::pin(async move {
+            let station = self.opened()?;
+            let id = i64::try_from(request).unwrap_or(i64::MAX);
+            if station.team().request(id).await?.kind != RequestKind::Plan {
+                return Err(format!("Request {id} is not a plan").into());
+            }
+            Ok(station.membership.answer(id, approve, words).await?)
+        })
     }
 
     /// The members as front ends have them, the lead first.

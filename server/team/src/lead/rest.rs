@@ -5,6 +5,7 @@ use super::Lead;
 use super::outlook::{Outlook, Prospect};
 use crate::lock;
 use crate::station::Station;
+use futures::future::BoxFuture;
 use ropewalk_board::MemberState;
 use std::sync::Arc;
 use std::time::Duration;
@@ -25,12 +26,14 @@ impl Lead {
     }
 
     /// Waits until no turn runs, of the lead or a teammate, and none begins by itself. At once without a team.
-    pub async fn rests(&self) {
-        drop(self.coming.lock().await);
-        if self.known().is_some() {
-            // The sender lives as long as this.
-            let _ = self.rest.subscribe().wait_for(|rests| *rests).await;
-        }
+    pub fn rests(&self) -> BoxFuture<'_, ()> {
+        Box::pin(async move {
+            drop(self.coming.lock().await);
+            if self.known().is_some() {
+                // The sender lives as long as this.
+                let _ = self.rest.subscribe().wait_for(|rests| *rests).await;
+            }
+        })
     }
 
     /// Notes that a turn has begun.
@@ -70,20 +73,22 @@ impl Lead {
     }
 
     /// Stops all, waits until they have left, takes in what they have handed over, and leaves.
-    pub async fn leave(&self) {
-        self.stop_all();
-        let Some(station) = self.known() else { return };
-        let all = std::mem::take(&mut *lock(&self.teammates));
-        let left = async {
-            for (_, mut teammate) in all {
-                // A panic has been logged.
-                let _ = (&mut teammate.life).await;
+    pub fn leave(&self) -> BoxFuture<'_, ()> {
+        Box::pin(async move {
+            self.stop_all();
+            let Some(station) = self.known() else { return };
+            let all = std::mem::take(&mut *lock(&self.teammates));
+            let left = async {
+                for (_, mut teammate) in all {
+                    // A panic has been logged.
+                    let _ = (&mut teammate.life).await;
+                }
+                self.say_goodbye(&station).await;
+            };
+            if tokio::time::timeout(PATIENCE, left).await.is_err() {
+                tracing::info!("not all of the team have left in time");
             }
-            self.say_goodbye(&station).await;
-        };
-        if tokio::time::timeout(PATIENCE, left).await.is_err() {
-            tracing::info!("not all of the team have left in time");
-        }
+        })
     }
 
     async fn say_goodbye(&self, station: &Arc<Station>) {

@@ -8,6 +8,7 @@ use crate::lock;
 use crate::owner::NewTeammate;
 use crate::running::RunningTeammate;
 use crate::station::Station;
+use futures::FutureExt;
 use ropewalk_board::{LEAD, MemberState, Membership, NewMember};
 use ropewalk_protocol::Mode;
 use std::sync::Arc;
@@ -48,7 +49,7 @@ impl Lead {
         let start = MemberStart { id, resumes: false, mode, model: new.model };
         self.begin(membership.clone(), start, Some(new.prompt)).await.inspect_err(|_| {
             // The name is free again.
-            tokio::spawn(async move { membership.set_state(MemberState::Shutdown).await });
+            tokio::spawn(async move { membership.set_state(MemberState::Shutdown).await }.boxed());
         })
     }
 
@@ -66,14 +67,17 @@ impl Lead {
         let (lead, own) = (Arc::downgrade(self), name.clone());
         // Held over both: a life that ends at once finds itself here.
         let mut teammates = lock(&self.teammates);
-        let life = tokio::spawn(async move {
-            let departure = teammate.live(first).await;
-            tracing::info!(member = own, ?departure, "a teammate has left");
-            if let Some(lead) = lead.upgrade() {
-                lock(&lead.teammates).remove(&own);
-                lead.look_soon();
+        let life = tokio::spawn(
+            async move {
+                let departure = teammate.live(first).await;
+                tracing::info!(member = own, ?departure, "a teammate has left");
+                if let Some(lead) = lead.upgrade() {
+                    lock(&lead.teammates).remove(&own);
+                    lead.look_soon();
+                }
             }
-        });
+            .boxed(),
+        );
         let running = RunningTeammate { session, station, life, host: self.host.clone() };
         let former = teammates.insert(name, running);
         drop(teammates);

@@ -11,7 +11,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// The longest wait for something on the disk.
-const BOUND: Duration = Duration::from_secs(10);
+const BOUND: Duration = Duration::from_secs(60);
 
 /// State of the checks: prompts counted, and messages that were looked at.
 #[derive(Debug)]
