@@ -1,6 +1,5 @@
-//! Plays every page of `tests/scenarios` over every protocol, each as a test named after its file and
-//! the protocol: the real binary over pipes, with a fake editor and a scripted model. One more test per page
-//! holds what was told and asked over each protocol against the others: it must be the same.
+//! Plays every page of `tests/scenarios`, each as a test named after its file: the real binary over pipes, with a fake
+//! editor and a scripted model, over every protocol. What was told and asked must be the same over all of them.
 //! Every request is held against the types of the official SDKs, every event against `editors/protocol.json`.
 //! `cargo test --test scenarios NAME` plays those with NAME in their name. What a page can say is
 //! described in `tests/scenarios/README.md`.
@@ -20,7 +19,6 @@ use std::any::Any;
 use std::panic::catch_unwind;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::{Arc, OnceLock};
 
 /// Pages that are not true, and a part of the words that say so.
 const LIES: &[(&str, &str, &str)] = &[
@@ -92,24 +90,9 @@ fn main() -> ExitCode {
         .collect();
     pages.sort();
     assert!(!pages.is_empty(), "{} has no pages", folder.display());
-    let pages = pages.into_iter().flat_map(|path| {
+    let pages = pages.into_iter().map(|path| {
         let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        let page = Arc::new(Page { path, told: Default::default() });
-        let over = Protocol::ALL.iter().map(|protocol| {
-            let page = page.clone();
-            let name = format!("{name}_over_{}", protocol.name());
-            Trial::test(name, move || page.told(*protocol).map(drop))
-        });
-        let (all, with) = (page.clone(), page.clone());
-        let same = (!page.has(Scenario::has_team)).then(|| {
-            let name = format!("{name}_tells_the_same_over_all");
-            Trial::test(name, move || all.is_the_same_over_all())
-        });
-        let plugin = page.has(Scenario::has_plugin).then(|| {
-            let name = format!("{name}_with_our_plugin");
-            Trial::test(name, move || with.is_the_same_with_a_plugin())
-        });
-        over.chain(same).chain(plugin).collect::<Vec<_>>()
+        Trial::test(name, move || Page { path }.holds())
     });
     let lies = LIES.iter().map(|(name, steps, words)| {
         Trial::test(format!("a_lie_about_{name}"), || is_found_out(steps, words))
@@ -117,18 +100,39 @@ fn main() -> ExitCode {
     libtest_mimic::run(&Arguments::from_args(), pages.chain(lies).collect()).exit_code()
 }
 
-/// A page, and what was told when it was played over each protocol: whoever needs it first plays it.
+/// A page.
 struct Page {
     path: PathBuf,
-    told: [OnceLock<Result<PageAccount, String>>; Protocol::ALL.len()],
 }
 
 impl Page {
-    fn told(&self, protocol: Protocol) -> Result<&PageAccount, Failed> {
-        let at = Protocol::ALL.iter().position(|other| *other == protocol);
-        let told = self.told.get(at.expect("it is one of all")).expect("there is a place for each");
-        let told = told.get_or_init(|| self.play(protocol, ClientStyle::Stock));
-        told.as_ref().map_err(Failed::from)
+    /// Plays the page over each protocol, and with our plugin where it names one. What is told and asked must be the
+    /// same each time, but for a page with a team, whose members take turns as they happen to.
+    fn holds(&self) -> Result<(), Failed> {
+        let stock = Protocol::ALL.iter().map(|protocol| (*protocol, ClientStyle::Stock));
+        let plugin = (Protocol::Anthropic, ClientStyle::Plugin);
+        let ways = stock.chain(self.has(Scenario::has_plugin).then_some(plugin));
+        let mut faults = Vec::new();
+        let mut first: Option<PageAccount> = None;
+        let is_compared = !self.has(Scenario::has_team);
+        for (protocol, client) in ways {
+            let fault = match (self.play(protocol, client), &first) {
+                (Err(fault), _) => Some(fault),
+                (Ok(told), Some(first)) if is_compared => first.difference(&told),
+                (Ok(told), _) => {
+                    first.get_or_insert(told);
+                    None
+                }
+            };
+            if let Some(fault) = fault {
+                let name = protocol.name();
+                faults.push(match client {
+                    ClientStyle::Stock => format!("over {name}: {fault}"),
+                    ClientStyle::Plugin => format!("over {name} with our plugin: {fault}"),
+                });
+            }
+        }
+        if faults.is_empty() { Ok(()) } else { Err(faults.join("\n").into()) }
     }
 
     fn play(&self, protocol: Protocol, client: ClientStyle) -> Result<PageAccount, String> {
@@ -142,29 +146,6 @@ impl Page {
     fn has(&self, property: impl Fn(&Scenario) -> bool) -> bool {
         let text = std::fs::read_to_string(&self.path).unwrap_or_default();
         Scenario::parse(&self.path, &text).is_ok_and(|page| property(&page))
-    }
-
-    /// With our plugin the page holds too, and the same is told and asked.
-    fn is_the_same_with_a_plugin(&self) -> Result<(), Failed> {
-        let with = self.play(Protocol::Anthropic, ClientStyle::Plugin)?;
-        if self.has(Scenario::has_team) {
-            return Ok(());
-        }
-        match self.told(Protocol::Anthropic)?.difference(&with) {
-            Some(difference) => Err(difference.into()),
-            None => Ok(()),
-        }
-    }
-
-    /// Whatever the protocol, the same is told and asked.
-    fn is_the_same_over_all(&self) -> Result<(), Failed> {
-        let first = self.told(Protocol::Anthropic)?;
-        for protocol in Protocol::ALL {
-            if let Some(difference) = first.difference(self.told(*protocol)?) {
-                return Err(format!("over {}: {difference}", protocol.name()).into());
-            }
-        }
-        Ok(())
     }
 }
 

@@ -27,10 +27,10 @@ use std::time::Duration;
 use tokio::sync::{Notify, mpsc};
 
 /// An echo comes at once, or a test holds it.
-const PATIENT: PublishBounds = PublishBounds { echo: Duration::from_secs(20) };
+const PATIENT: PublishBounds = PublishBounds { echo: Duration::from_secs(60) };
 
 /// After this long a test is wrong, not slow.
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Applies edits to the workspace's own documents and echoes them at once, unless it is told otherwise.
 pub(crate) struct Echo {

@@ -94,7 +94,7 @@ async fn the_last_plan_is_that_of_the_member_that_has_the_name_now(ground: &Grou
 }
 
 /// Time after which a signal counts as lost. It is never waited for where signals come.
-const LOST: Duration = Duration::from_secs(20);
+const LOST: Duration = Duration::from_secs(60);
 
 async fn a_message_wakes_its_receiver(ground: &Ground) {
     let team = ground.team().await;

@@ -27,7 +27,7 @@ use std::time::Duration;
 use tokio::sync::{mpsc, watch};
 
 /// After this long a test is wrong, not slow.
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A clock that a test moves.
 pub(crate) struct HandClock(watch::Sender<Duration>);
