@@ -11,9 +11,18 @@ use crate::tool::Effect;
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value};
+use std::any::TypeId;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
 
-/// The JSON schema of an input type, as the model sees it: inlined, without titles.
-pub fn schema_of<T: JsonSchema>() -> Value {
+/// The JSON schema of an input type, as the model sees it: inlined, without titles. Each type's is made once.
+pub fn schema_of<T: JsonSchema + 'static>() -> Arc<Value> {
+    static MADE: Mutex<BTreeMap<TypeId, Arc<Value>>> = Mutex::new(BTreeMap::new());
+    let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
+    made.entry(TypeId::of::<T>()).or_insert_with(|| Arc::new(new_schema::<T>())).clone()
+}
+
+fn new_schema<T: JsonSchema>() -> Value {
     let settings = SchemaSettings::draft2020_12().with(|settings| {
         settings.inline_subschemas = true;
         settings.meta_schema = None;

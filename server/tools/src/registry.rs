@@ -90,7 +90,7 @@ impl Registry {
     /// The same with one more. A tool of the same name is replaced.
     #[must_use]
     pub fn with(mut self, tool: impl Tool + 'static) -> Self {
-        let name = tool.spec().name;
+        let name = tool.name();
         self.tools.retain(|(known, _)| **known != *name);
         self.tools.push((name.into(), Arc::new(tool)));
         self

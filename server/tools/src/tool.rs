@@ -261,6 +261,11 @@ impl<'a> From<&'a Call> for CallSummary<'a> {
 
 /// A tool.
 pub trait Tool: Send + Sync {
+    /// Name by which it is called: that of its [`ToolSpec`], without the work of making one.
+    fn name(&self) -> String {
+        self.spec().name
+    }
+
     /// Name, description and schema for the model. They stay the same while a session lives, or the provider's cache is
     /// lost.
     fn spec(&self) -> ToolSpec;
@@ -312,11 +317,15 @@ pub trait TypedTool: Send + Sync + 'static {
 }
 
 impl<T: TypedTool> Tool for T {
+    fn name(&self) -> String {
+        T::NAME.to_owned()
+    }
+
     fn spec(&self) -> ToolSpec {
         ToolSpec {
             name: T::NAME.to_owned(),
             description: self.description(),
-            schema: crate::input::schema_of::<T::Input>(),
+            schema: crate::input::schema_of::<T::Input>().as_ref().clone(),
         }
     }
 
