@@ -171,7 +171,7 @@ fn where_user_namespaces_are_switched_off_it_says_how_to_allow_them() {
     };
     if !inside(":").is_ok_and(|output| output.status.success()) {
         let why = "there is no unshare here that can switch user namespaces off";
-        return crate::skip::skip(why);
+        return crate::support::skip(why);
     }
     let ran = Ran::from(inside("exec \"$0\" doctor").unwrap());
     let way = "they run on a copy of the open folders (in place where it would be too large), each after an approval: ";

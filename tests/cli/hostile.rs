@@ -1,6 +1,6 @@
 //! A hostile repository on the command line: nothing of it drives the terminal, and nothing of it counts.
 
-use crate::hostile_repository::{SECRETS, assert_harmless, enables, files, odd_names, plant};
+use crate::support::hostile::{SECRETS, assert_harmless, enables, files, odd_names, plant};
 use crate::world::{KEY, Ran, World};
 use ropewalk_testkit::model::{ScriptedModel, ScriptedReply};
 use ropewalk_testkit::planted;

@@ -1,18 +1,23 @@
 //! The binary as a command: `ropewalk run`, `sessions`, `trust` and `doctor` in a world of their own, against a scripted
 //! model over HTTP. The server behind an editor is the business of other tests.
+//!
+//! `keys` attacks it for its keys, `kill` kills its server at any moment of a session, and `readme` holds the pages for
+//! users to what it says.
 #![expect(clippy::unwrap_used, reason = "helpers of tests may be blunt, as tests are")]
 
+mod demo;
 mod doctor;
 mod errors;
 #[cfg(unix)]
 mod hostile;
-#[cfg(unix)]
-#[path = "../support/hostile.rs"]
-mod hostile_repository;
 mod key_command;
+#[cfg(test)]
+mod keys;
+mod kill;
 mod limits;
 mod log;
 mod models;
+mod readme;
 #[cfg(unix)]
 mod review;
 mod run;
@@ -21,10 +26,10 @@ mod sessions;
 mod setup;
 #[cfg(unix)]
 mod signals;
-#[cfg(target_os = "linux")]
-#[path = "../support/skip.rs"]
-mod skip;
 mod slash;
+#[cfg(test)]
+#[path = "../support/mod.rs"]
+mod support;
 mod tape;
 #[cfg(unix)]
 mod team;

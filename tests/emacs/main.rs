@@ -1,0 +1,6 @@
+//! This binary drives real Emacs.
+
+mod conversation;
+#[cfg(test)]
+#[path = "../support/mod.rs"]
+mod support;

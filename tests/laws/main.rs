@@ -1,0 +1,9 @@
+//! This binary holds the source to its laws: circles of files, comments, imports and names. It also holds requests and
+//! events to their schemas.
+#![expect(clippy::unwrap_used, reason = "tests and their helpers may be blunt")]
+
+mod circles;
+mod comments;
+mod imports;
+mod names;
+mod schemas;
