@@ -138,7 +138,8 @@ fn main() -> ExitCode {
     let mut trials = Vec::new();
     match Server::named() {
         Ok(Some(server)) => trials.extend(real(server)),
-        Ok(None) => println!(
+        // Not on standard output, where runners read the list of tests.
+        Ok(None) => eprintln!(
             "The turns with a real model are skipped: {URL} names no server (see server/cli/CLI.md)."
         ),
         Err(words) => {

@@ -1,7 +1,7 @@
 //! All that waits for a member, read in one transaction: each one more costs several ways to the database and back.
 
 use crate::board::transaction;
-use crate::error::Answer;
+use crate::error::BoardFuture;
 use crate::member::Membership;
 use crate::message::{BoardMessage, unread};
 use crate::request::{TeamRequest, open_to};
@@ -24,7 +24,7 @@ impl Membership {
     /// # Errors
     ///
     /// A membership that is over, failures of the database.
-    pub fn agenda(&self, limit: i64) -> Answer<'_, Agenda> {
+    pub fn agenda(&self, limit: i64) -> BoardFuture<'_, Agenda> {
         Box::pin(async move {
             transaction!(self.board(), work => {
                 self.fence(work).await?;

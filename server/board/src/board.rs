@@ -2,7 +2,7 @@
 
 use crate::connection::{KeptConnection, OpenConnection, no_answer};
 use crate::engine::{self, BoardPlace, Engine};
-use crate::error::Answer;
+use crate::error::BoardFuture;
 use crate::error::{BoardError, DatabaseFailure, Result, failure};
 use crate::schema;
 use crate::wake::Wakes;
@@ -71,7 +71,7 @@ impl Board {
     /// # Errors
     ///
     /// Boards of later versions, network file systems, damaged or read-only files, and no answer.
-    pub fn open(place: BoardPlace, options: BoardOptions) -> Answer<'static, Self> {
+    pub fn open(place: BoardPlace, options: BoardOptions) -> BoardFuture<'static, Self> {
         Box::pin(async move {
             sqlx::any::install_default_drivers();
             let engine = Engine::of(&place);
@@ -98,7 +98,7 @@ impl Board {
     /// # Errors
     ///
     /// No answer.
-    pub fn database(&self) -> Answer<'_, String> {
+    pub fn database(&self) -> BoardFuture<'_, String> {
         Box::pin(async move {
             let (name, sql) = match self.parts.connection.engine() {
                 Engine::Sqlite => ("SQLite", "select sqlite_version() as version"),

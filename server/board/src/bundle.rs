@@ -4,7 +4,7 @@
 use crate::board::{BoardTransaction, TransactionFault, each, transaction};
 use crate::claim::{Claim, put_back};
 use crate::edge;
-use crate::error::Answer;
+use crate::error::BoardFuture;
 use crate::error::{BoardError, Result};
 use crate::member::{Membership, wake_lead};
 use crate::task::TaskStatus;
@@ -47,7 +47,7 @@ impl Team {
     /// # Errors
     ///
     /// Failures of the database.
-    pub fn waiting_bundles(&self, limit: i64) -> Answer<'_, Vec<BundleRecord>> {
+    pub fn waiting_bundles(&self, limit: i64) -> BoardFuture<'_, Vec<BundleRecord>> {
         Box::pin(async move {
             transaction!(&self.board, work => {
                 let rows = sqlx::query(
@@ -64,7 +64,7 @@ impl Team {
     /// # Errors
     ///
     /// Failures of the database.
-    pub fn bundles_before(&self, task: i64) -> Answer<'_, Vec<BundleRecord>> {
+    pub fn bundles_before(&self, task: i64) -> BoardFuture<'_, Vec<BundleRecord>> {
         Box::pin(async move {
             transaction!(&self.board, work => {
                 let rows = sqlx::query(
@@ -85,7 +85,7 @@ impl Team {
     /// # Errors
     ///
     /// An unknown number, failures of the database.
-    pub fn bundle_content(&self, number: i64) -> Answer<'_, Vec<u8>> {
+    pub fn bundle_content(&self, number: i64) -> BoardFuture<'_, Vec<u8>> {
         Box::pin(async move {
             transaction!(&self.board, work => {
                 let row = sqlx::query("select content from bundles where team = $1 and number = $2")
@@ -101,7 +101,7 @@ impl Team {
     /// # Errors
     ///
     /// Failures of the database.
-    pub fn take_bundle(&self, number: i64) -> Answer<'_, bool> {
+    pub fn take_bundle(&self, number: i64) -> BoardFuture<'_, bool> {
         Box::pin(async move {
             transaction!(&self.board, work => {
                 let row = settle(work, self.id, number, "taken").await?;
@@ -124,7 +124,7 @@ impl Team {
         member: &'a str,
         task: Option<i64>,
         attempt: i64,
-    ) -> Answer<'a, bool> {
+    ) -> BoardFuture<'a, bool> {
         Box::pin(async move {
             transaction!(&self.board, work => {
                 let done = sqlx::query(
@@ -148,7 +148,7 @@ impl Team {
         &'a self,
         number: i64,
         note: &'a str,
-    ) -> Answer<'a, Option<TaskStatus>> {
+    ) -> BoardFuture<'a, Option<TaskStatus>> {
         Box::pin(async move {
             transaction!(&self.board, work => {
                 let bundle = settle(work, self.id, number, "refused").await?;
@@ -174,7 +174,7 @@ impl Membership {
     /// # Errors
     ///
     /// Bundles that are too large, a membership that is over, failures of the database.
-    pub fn hand_over<'a>(&'a self, summary: &'a str, content: &'a [u8]) -> Answer<'a, i64> {
+    pub fn hand_over<'a>(&'a self, summary: &'a str, content: &'a [u8]) -> BoardFuture<'a, i64> {
         Box::pin(async move {
             check(Some(content))?;
             transaction!(self.board(), work => {

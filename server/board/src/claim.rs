@@ -6,7 +6,7 @@
 use crate::board::{BoardTransaction, TransactionFault, each, transaction};
 use crate::bundle;
 use crate::edge;
-use crate::error::Answer;
+use crate::error::BoardFuture;
 use crate::error::{BoardError, Result};
 use crate::member::{MemberState, Membership, wake_lead};
 use crate::message::send;
@@ -56,7 +56,7 @@ impl Membership {
     ///
     /// A membership that is over, failures of the database. After [`BoardError::Unreachable`] the claim may have been
     /// made: [`Membership::held`] says so.
-    pub fn claim(&self) -> Answer<'_, Option<Task>> {
+    pub fn claim(&self) -> BoardFuture<'_, Option<Task>> {
         Box::pin(async move { self.claim_one(None).await })
     }
 
@@ -65,7 +65,7 @@ impl Membership {
     /// # Errors
     ///
     /// As [`Membership::claim`], and [`BoardError::NotClaimable`].
-    pub fn claim_number(&self, number: i64) -> Answer<'_, Task> {
+    pub fn claim_number(&self, number: i64) -> BoardFuture<'_, Task> {
         Box::pin(async move {
             let claimed = self.claim_one(Some(number)).await?;
             claimed.ok_or_else(|| BoardError::NotFound(format!("task #{number}")))
@@ -124,7 +124,7 @@ impl Membership {
     /// # Errors
     ///
     /// A membership that is over, failures of the database.
-    pub fn renew(&self) -> Answer<'_, Vec<Claim>> {
+    pub fn renew(&self) -> BoardFuture<'_, Vec<Claim>> {
         Box::pin(async move {
             transaction!(self.board(), work => {
                 self.fence(work).await?;
@@ -142,7 +142,7 @@ impl Membership {
     /// # Errors
     ///
     /// A membership that is over, failures of the database.
-    pub fn held(&self) -> Answer<'_, Vec<Task>> {
+    pub fn held(&self) -> BoardFuture<'_, Vec<Task>> {
         Box::pin(async move {
             transaction!(self.board(), work => {
                 self.fence(work).await?;
@@ -185,7 +185,7 @@ impl Membership {
         claim: Claim,
         summary: &'a str,
         content: Option<&'a [u8]>,
-    ) -> Answer<'a, Vec<i64>> {
+    ) -> BoardFuture<'a, Vec<i64>> {
         Box::pin(async move {
             bundle::check(content)?;
             let team = self.team().id;
@@ -238,7 +238,7 @@ impl Membership {
         &'a self,
         claim: Claim,
         reason: &'a ReturnReason,
-    ) -> Answer<'a, TaskStatus> {
+    ) -> BoardFuture<'a, TaskStatus> {
         Box::pin(async move {
             let team = self.team().id;
             transaction!(self.board(), work => {

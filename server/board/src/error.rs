@@ -7,7 +7,7 @@ use std::time::Duration;
 pub type Result<T> = std::result::Result<T, BoardError>;
 
 /// Future of everything the board does. Boxed, so that other rooms compile none of its code again.
-pub type Answer<'a, T> = BoxFuture<'a, Result<T>>;
+pub type BoardFuture<'a, T> = BoxFuture<'a, Result<T>>;
 
 /// Refusal of the board. Its words are for people and models alike.
 #[derive(Debug, thiserror::Error)]

@@ -29,7 +29,7 @@ pub use board::{Board, BoardOptions};
 pub use bundle::{BundleRecord, BundleState, MAX_BUNDLE};
 pub use claim::{Claim, ReturnReason};
 pub use engine::BoardPlace;
-pub use error::{Answer, BoardError, Result};
+pub use error::{BoardError, BoardFuture, Result};
 pub use member::{Member, MemberState, Membership, NewMember};
 pub use message::{BoardMessage, MAX_MESSAGE};
 pub use request::{RequestKind, RequestState, TeamRequest};

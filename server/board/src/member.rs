@@ -2,8 +2,8 @@
 //! name after it raises the epoch, and the older one is refused from then on.
 
 use crate::board::{Board, BoardTransaction, TransactionFault, each, transaction};
-use crate::error::Answer;
 use crate::error::BoardError;
+use crate::error::BoardFuture;
 use crate::team::{LEAD, Team, check_name, clean, log};
 use crate::watch::{MemberWatch, channel};
 use sqlx::Row;
@@ -92,7 +92,7 @@ impl Team {
     /// # Errors
     ///
     /// A name that is taken or bad, failures of the database.
-    pub fn join<'a>(&'a self, member: &'a NewMember) -> Answer<'a, Membership> {
+    pub fn join<'a>(&'a self, member: &'a NewMember) -> BoardFuture<'a, Membership> {
         Box::pin(async move {
             check_name(&member.name)?;
             let epoch = transaction!(&self.board, work => {
@@ -125,7 +125,7 @@ impl Team {
         name: &'a str,
         epoch: i64,
         host: &'a str,
-    ) -> Answer<'a, Membership> {
+    ) -> BoardFuture<'a, Membership> {
         Box::pin(async move {
             let (epoch, role) = transaction!(&self.board, work => {
                 let lease = work.lease();
@@ -149,7 +149,7 @@ impl Team {
     /// # Errors
     ///
     /// Failures of the database.
-    pub fn members(&self) -> Answer<'_, Vec<Member>> {
+    pub fn members(&self) -> BoardFuture<'_, Vec<Member>> {
         Box::pin(async move {
             transaction!(&self.board, work => {
                 let now = work.now;
@@ -194,7 +194,7 @@ impl Membership {
     /// # Errors
     ///
     /// A membership that is over, failures of the database.
-    pub fn set_state(&self, state: MemberState) -> Answer<'_, ()> {
+    pub fn set_state(&self, state: MemberState) -> BoardFuture<'_, ()> {
         Box::pin(async move {
             transaction!(self.board(), work => {
                 self.fence(work).await?;
@@ -213,7 +213,7 @@ impl Membership {
     /// # Errors
     ///
     /// A membership that is over, failures of the database.
-    pub fn spend(&self, tokens: i64, cents: i64) -> Answer<'_, ()> {
+    pub fn spend(&self, tokens: i64, cents: i64) -> BoardFuture<'_, ()> {
         Box::pin(async move {
             transaction!(self.board(), work => {
                 self.fence(work).await?;

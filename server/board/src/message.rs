@@ -2,7 +2,7 @@
 //! loses none.
 
 use crate::board::{BoardTransaction, TransactionFault, each, transaction};
-use crate::error::Answer;
+use crate::error::BoardFuture;
 use crate::error::{BoardError, Result};
 use crate::member::Membership;
 use crate::team::{Team, clean};
@@ -34,7 +34,7 @@ impl Team {
     /// # Errors
     ///
     /// Failures of the database.
-    pub fn unread<'a>(&'a self, name: &'a str, limit: i64) -> Answer<'a, Vec<BoardMessage>> {
+    pub fn unread<'a>(&'a self, name: &'a str, limit: i64) -> BoardFuture<'a, Vec<BoardMessage>> {
         Box::pin(async move {
             transaction!(&self.board, work => { unread(work, self.id, name, limit).await })
         })
@@ -52,7 +52,7 @@ impl Team {
         to: &'a str,
         kind: &'a str,
         body: &'a str,
-    ) -> Answer<'a, i64> {
+    ) -> BoardFuture<'a, i64> {
         Box::pin(async move {
             check_body(body)?;
             transaction!(&self.board, work => {
@@ -68,7 +68,7 @@ impl Membership {
     /// # Errors
     ///
     /// As [`Team::post`], and a membership that is over.
-    pub fn send<'a>(&'a self, to: &'a str, kind: &'a str, body: &'a str) -> Answer<'a, i64> {
+    pub fn send<'a>(&'a self, to: &'a str, kind: &'a str, body: &'a str) -> BoardFuture<'a, i64> {
         Box::pin(async move {
             check_body(body)?;
             transaction!(self.board(), work => {
@@ -83,7 +83,7 @@ impl Membership {
     /// # Errors
     ///
     /// A text that is too large, a membership that is over, failures of the database.
-    pub fn broadcast<'a>(&'a self, body: &'a str) -> Answer<'a, Vec<String>> {
+    pub fn broadcast<'a>(&'a self, body: &'a str) -> BoardFuture<'a, Vec<String>> {
         Box::pin(async move {
             check_body(body)?;
             transaction!(self.board(), work => {
@@ -104,7 +104,7 @@ impl Membership {
     /// # Errors
     ///
     /// A membership that is over, failures of the database.
-    pub fn inbox(&self, limit: i64) -> Answer<'_, Vec<BoardMessage>> {
+    pub fn inbox(&self, limit: i64) -> BoardFuture<'_, Vec<BoardMessage>> {
         Box::pin(async move {
             transaction!(self.board(), work => {
                 self.fence(work).await?;
@@ -118,7 +118,7 @@ impl Membership {
     /// # Errors
     ///
     /// A membership that is over, failures of the database.
-    pub fn mark_read<'a>(&'a self, numbers: &'a [i64]) -> Answer<'a, ()> {
+    pub fn mark_read<'a>(&'a self, numbers: &'a [i64]) -> BoardFuture<'a, ()> {
         Box::pin(async move {
             transaction!(self.board(), work => {
                 self.fence(work).await?;

@@ -2,8 +2,8 @@
 //! same transaction.
 
 use crate::board::{BoardTransaction, TransactionFault, each, transaction};
-use crate::error::Answer;
 use crate::error::BoardError;
+use crate::error::BoardFuture;
 use crate::member::Membership;
 use crate::message::{MAX_MESSAGE, send};
 use crate::team::{Team, clean, log};
@@ -54,7 +54,7 @@ pub struct TeamRequest {
     pub to: String,
     /// Text to be answered, such as the plan.
     pub body: String,
-    /// Answer that it has had, if any.
+    /// BoardFuture that it has had, if any.
     pub state: RequestState,
     /// Words of the answer.
     pub answer: String,
@@ -66,7 +66,7 @@ impl Team {
     /// # Errors
     ///
     /// An unknown number, failures of the database.
-    pub fn request(&self, id: i64) -> Answer<'_, TeamRequest> {
+    pub fn request(&self, id: i64) -> BoardFuture<'_, TeamRequest> {
         Box::pin(async move {
             transaction!(&self.board, work => {
                 let row = sqlx::query("select id, kind, asker, receiver, body, state, answer from requests where team = $1 and id = $2")
@@ -82,7 +82,7 @@ impl Team {
     /// # Errors
     ///
     /// Failures of the database.
-    pub fn last_plan<'a>(&'a self, asker: &'a str) -> Answer<'a, Option<TeamRequest>> {
+    pub fn last_plan<'a>(&'a self, asker: &'a str) -> BoardFuture<'a, Option<TeamRequest>> {
         Box::pin(async move {
             let detail: Option<String> = transaction!(&self.board, work => {
                 // An earlier member of this name had plans of its own.
@@ -105,7 +105,7 @@ impl Team {
     /// # Errors
     ///
     /// Failures of the database.
-    pub fn open_requests<'a>(&'a self, to: &'a str) -> Answer<'a, Vec<TeamRequest>> {
+    pub fn open_requests<'a>(&'a self, to: &'a str) -> BoardFuture<'a, Vec<TeamRequest>> {
         Box::pin(
             async move { transaction!(&self.board, work => { open_to(work, self.id, to).await }) },
         )
@@ -118,7 +118,12 @@ impl Membership {
     /// # Errors
     ///
     /// A receiver that is no member, a text that is too large, a membership that is over, failures of the database.
-    pub fn ask<'a>(&'a self, kind: RequestKind, to: &'a str, body: &'a str) -> Answer<'a, i64> {
+    pub fn ask<'a>(
+        &'a self,
+        kind: RequestKind,
+        to: &'a str,
+        body: &'a str,
+    ) -> BoardFuture<'a, i64> {
         Box::pin(async move {
             if body.len() > MAX_MESSAGE {
                 let (what, size, limit) = ("The request", body.len(), MAX_MESSAGE);
@@ -145,7 +150,7 @@ impl Membership {
     /// # Errors
     ///
     /// [`BoardError::NotAnswerable`], a text that is too large, a membership that is over, failures of the database.
-    pub fn answer<'a>(&'a self, id: i64, approve: bool, words: &'a str) -> Answer<'a, ()> {
+    pub fn answer<'a>(&'a self, id: i64, approve: bool, words: &'a str) -> BoardFuture<'a, ()> {
         Box::pin(async move {
             if words.len() > MAX_MESSAGE {
                 let (what, size, limit) = ("The answer", words.len(), MAX_MESSAGE);

@@ -2,7 +2,7 @@
 
 use crate::board::{BoardTransaction, TransactionFault, each, transaction};
 use crate::edge::{self, FreedTask};
-use crate::error::Answer;
+use crate::error::BoardFuture;
 use crate::error::{BoardError, Result};
 use crate::team::{Team, clean, log};
 use crate::watch::channel;
@@ -97,7 +97,7 @@ impl Team {
     /// # Errors
     ///
     /// Unknown tasks to wait for, texts that are too large, failures of the database.
-    pub fn create<'a>(&'a self, by: &'a str, new: &'a NewTask) -> Answer<'a, Task> {
+    pub fn create<'a>(&'a self, by: &'a str, new: &'a NewTask) -> BoardFuture<'a, Task> {
         Box::pin(async move {
             check_text("The task", new.subject.len() + new.description.len())?;
             transaction!(&self.board, work => {
@@ -129,7 +129,7 @@ impl Team {
     /// # Errors
     ///
     /// An unknown number, failures of the database.
-    pub fn task(&self, number: i64) -> Answer<'_, Task> {
+    pub fn task(&self, number: i64) -> BoardFuture<'_, Task> {
         Box::pin(
             async move { transaction!(&self.board, work => { read(work, self.id, number).await }) },
         )
@@ -140,7 +140,7 @@ impl Team {
     /// # Errors
     ///
     /// Failures of the database.
-    pub fn tasks(&self, after: i64, limit: i64) -> Answer<'_, Vec<Task>> {
+    pub fn tasks(&self, after: i64, limit: i64) -> BoardFuture<'_, Vec<Task>> {
         Box::pin(async move {
             transaction!(&self.board, work => {
                 let sql = format!("select {COLUMNS} from tasks where team = $1 and number > $2 order by number limit $3");
@@ -159,7 +159,7 @@ impl Team {
     /// # Errors
     ///
     /// [`BoardError::Cycle`] with its path, unknown or finished tasks, failures of the database.
-    pub fn add_edge<'a>(&'a self, by: &'a str, number: i64, other: i64) -> Answer<'a, ()> {
+    pub fn add_edge<'a>(&'a self, by: &'a str, number: i64, other: i64) -> BoardFuture<'a, ()> {
         Box::pin(async move {
             transaction!(&self.board, work => {
                 edge::lock(work, self.id).await?;
@@ -175,7 +175,7 @@ impl Team {
     /// # Errors
     ///
     /// An unknown number, notes that grow too large, failures of the database.
-    pub fn note<'a>(&'a self, by: &'a str, number: i64, text: &'a str) -> Answer<'a, ()> {
+    pub fn note<'a>(&'a self, by: &'a str, number: i64, text: &'a str) -> BoardFuture<'a, ()> {
         Box::pin(async move {
             transaction!(&self.board, work => {
                 let task = read(work, self.id, number).await?;
@@ -192,7 +192,7 @@ impl Team {
     /// # Errors
     ///
     /// An unknown or completed task, failures of the database.
-    pub fn cancel<'a>(&'a self, by: &'a str, number: i64) -> Answer<'a, ()> {
+    pub fn cancel<'a>(&'a self, by: &'a str, number: i64) -> BoardFuture<'a, ()> {
         Box::pin(async move {
             transaction!(&self.board, work => {
                 edge::lock_with_dependants(work, self.id, number).await?;
@@ -217,7 +217,7 @@ impl Team {
     /// # Errors
     ///
     /// Tasks of another status, failures of the database.
-    pub fn restart<'a>(&'a self, by: &'a str, number: i64) -> Answer<'a, ()> {
+    pub fn restart<'a>(&'a self, by: &'a str, number: i64) -> BoardFuture<'a, ()> {
         Box::pin(async move {
             transaction!(&self.board, work => {
                 edge::lock_with_dependants(work, self.id, number).await?;

@@ -1,7 +1,7 @@
 //! A team on the board: what anybody who looks at it may do, member or not.
 
 use crate::board::{Board, BoardTransaction, each, transaction};
-use crate::error::Answer;
+use crate::error::BoardFuture;
 use crate::error::{BoardError, Result};
 use crate::watch::{MemberWatch, channel};
 use sqlx::Row;
@@ -60,7 +60,12 @@ impl Board {
     /// # Errors
     ///
     /// Bad names, and failures of the database.
-    pub fn team<'a>(&'a self, name: &'a str, lead: &'a str, roots: &'a str) -> Answer<'a, Team> {
+    pub fn team<'a>(
+        &'a self,
+        name: &'a str,
+        lead: &'a str,
+        roots: &'a str,
+    ) -> BoardFuture<'a, Team> {
         Box::pin(async move {
             check_name(name)?;
             let id = transaction!(self, work => {
@@ -78,7 +83,7 @@ impl Board {
     /// # Errors
     ///
     /// Failures of the database.
-    pub fn find_team<'a>(&'a self, name: &'a str) -> Answer<'a, Option<Team>> {
+    pub fn find_team<'a>(&'a self, name: &'a str) -> BoardFuture<'a, Option<Team>> {
         Box::pin(async move {
             let id = transaction!(self, work => {
                 let row = sqlx::query("select id from teams where name = $1").bind(clean(name)).fetch_optional(work.sql()).await?;
@@ -93,7 +98,7 @@ impl Board {
     /// # Errors
     ///
     /// Failures of the database.
-    pub fn led_by<'a>(&'a self, session: &'a str) -> Answer<'a, Option<Team>> {
+    pub fn led_by<'a>(&'a self, session: &'a str) -> BoardFuture<'a, Option<Team>> {
         Box::pin(async move {
             let found = transaction!(self, work => {
                 let row = sqlx::query("select id, name from teams where lead = $1 order by id desc limit 1")
@@ -109,7 +114,7 @@ impl Board {
     /// # Errors
     ///
     /// Failures of the database.
-    pub fn team_names(&self) -> Answer<'_, Vec<String>> {
+    pub fn team_names(&self) -> BoardFuture<'_, Vec<String>> {
         Box::pin(async move {
             transaction!(self, work => {
                 let rows = sqlx::query("select name from teams order by name").fetch_all(work.sql()).await?;
@@ -130,7 +135,7 @@ impl Team {
     /// # Errors
     ///
     /// Failures of the database.
-    pub fn lead_session(&self) -> Answer<'_, String> {
+    pub fn lead_session(&self) -> BoardFuture<'_, String> {
         Box::pin(async move {
             transaction!(&self.board, work => {
                 let row = sqlx::query("select lead from teams where id = $1").bind(self.id).fetch_one(work.sql()).await?;
@@ -144,7 +149,7 @@ impl Team {
     /// # Errors
     ///
     /// Failures of the database.
-    pub fn roots(&self) -> Answer<'_, String> {
+    pub fn roots(&self) -> BoardFuture<'_, String> {
         Box::pin(async move {
             transaction!(&self.board, work => {
                 let row = sqlx::query("select roots from teams where id = $1").bind(self.id).fetch_one(work.sql()).await?;
@@ -158,7 +163,7 @@ impl Team {
     /// # Errors
     ///
     /// Failures of the database.
-    pub fn adopt<'a>(&'a self, session: &'a str) -> Answer<'a, ()> {
+    pub fn adopt<'a>(&'a self, session: &'a str) -> BoardFuture<'a, ()> {
         Box::pin(async move {
             transaction!(&self.board, work => {
                 sqlx::query("update teams set lead = $2 where id = $1").bind(self.id).bind(clean(session)).execute(work.sql()).await?;
@@ -173,7 +178,7 @@ impl Team {
     /// # Errors
     ///
     /// Failures of the database.
-    pub fn counts(&self) -> Answer<'_, TaskCounts> {
+    pub fn counts(&self) -> BoardFuture<'_, TaskCounts> {
         Box::pin(async move {
             transaction!(&self.board, work => {
                 let rows = sqlx::query(
@@ -201,7 +206,7 @@ impl Team {
     /// # Errors
     ///
     /// Failures of the database.
-    pub fn log(&self, after: i64, limit: i64) -> Answer<'_, Vec<LogEntry>> {
+    pub fn log(&self, after: i64, limit: i64) -> BoardFuture<'_, Vec<LogEntry>> {
         Box::pin(async move {
             transaction!(&self.board, work => {
                 let rows = sqlx::query("select number, at, task, member, event, detail from log where team = $1 and number > $2 order by number limit $3")

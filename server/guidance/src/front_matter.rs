@@ -114,10 +114,10 @@ const DEEPEST: usize = 32;
 
 /// Values of a head by their keys. The last value of a key counts.
 #[derive(Default)]
-struct Head(BTreeMap<String, Value>);
+struct Head(BTreeMap<String, HeadValue>);
 
-/// Value of a key: what is read of it.
-enum Value {
+/// HeadValue of a key: what is read of it.
+enum HeadValue {
     Null,
     Text(String),
     List(Vec<String>),
@@ -150,7 +150,7 @@ impl Head {
                 Event::MappingEnd | Event::SequenceEnd => {
                     depth -= 1;
                     match depth {
-                        1 => list.take().map_or(Value::Other, Value::List),
+                        1 => list.take().map_or(HeadValue::Other, HeadValue::List),
                         _ => continue,
                     }
                 }
@@ -161,15 +161,15 @@ impl Head {
                         key = Some(text.into_owned());
                         continue;
                     }
-                    (1, _) if is_null(&text, style) => Value::Null,
-                    (1, _) => Value::Text(text.into_owned()),
+                    (1, _) if is_null(&text, style) => HeadValue::Null,
+                    (1, _) => HeadValue::Text(text.into_owned()),
                     (_, Some(list)) => {
                         list.push(text.into_owned());
                         continue;
                     }
                     (_, None) => continue,
                 },
-                Event::Alias(_) if depth == 1 && key.is_some() => Value::Other,
+                Event::Alias(_) if depth == 1 && key.is_some() => HeadValue::Other,
                 Event::Alias(_) if depth == 1 => return Err("a key of it is no text".to_owned()),
                 Event::Alias(_) => {
                     list = None;
@@ -187,8 +187,8 @@ impl Head {
     /// The text of a key, on one line. `None` if it is empty.
     fn text(&self, key: &str) -> Result<Option<String>, String> {
         match self.0.get(key) {
-            None | Some(Value::Null) => Ok(None),
-            Some(Value::Text(text)) => Ok(Some(one_line(text)).filter(|text| !text.is_empty())),
+            None | Some(HeadValue::Null) => Ok(None),
+            Some(HeadValue::Text(text)) => Ok(Some(one_line(text)).filter(|text| !text.is_empty())),
             Some(_) => Err(format!("`{key}` is no text")),
         }
     }
@@ -196,10 +196,10 @@ impl Head {
     /// The names of a key.
     fn names(&self, key: &str) -> Result<Option<NameList>, String> {
         match self.0.get(key) {
-            None | Some(Value::Null) => Ok(None),
-            Some(Value::Text(text)) => Ok(Some(NameList::Text(text.clone()))),
-            Some(Value::List(names)) => Ok(Some(NameList::List(names.clone()))),
-            Some(Value::Other) => Err(format!("`{key}` is neither a text nor a list of texts")),
+            None | Some(HeadValue::Null) => Ok(None),
+            Some(HeadValue::Text(text)) => Ok(Some(NameList::Text(text.clone()))),
+            Some(HeadValue::List(names)) => Ok(Some(NameList::List(names.clone()))),
+            Some(HeadValue::Other) => Err(format!("`{key}` is neither a text nor a list of texts")),
         }
     }
 }

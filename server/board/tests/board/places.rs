@@ -41,6 +41,7 @@ async fn teams_are_apart(ground: &Ground) {
 async fn an_idle_connection_that_the_server_ends_is_made_anew() {
     let Some(ground) = Ground::postgres() else { return };
     let BoardPlace::Postgres(url) = &ground.place else { panic!() };
+    sqlx::any::install_default_drivers();
     let outside = sqlx::any::AnyPoolOptions::new().max_connections(1).connect(url).await.unwrap();
     let others =
         "from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()";
