@@ -2,11 +2,6 @@
 //! for Neovim, and the tables of EXTENSIONS.md.
 //!
 //! With `UPDATE_FIXTURES` set it is written anew.
-#![expect(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    reason = "helpers of tests may be blunt, as tests are"
-)]
 
 use super::{document, lua};
 use serde_json::{Map, Value};
