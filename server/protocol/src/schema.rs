@@ -1,5 +1,5 @@
-//! JSON schemas of all that goes over a wire, for front ends in other languages. Tests alone write and compare them, so
-//! no other build derives them.
+//! JSON schemas of all that goes over a wire, for front ends in other languages. Only tests write and compare
+//! them, so no other build derives them.
 
 mod lua;
 mod wire;

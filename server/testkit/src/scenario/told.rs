@@ -223,7 +223,7 @@ fn sessions(log: &str, is_killed: bool) -> Vec<Value> {
     }
     for ([turns, _, answers, hunks], _) in &mut sessions {
         *turns = in_order(std::mem::take(turns), is_killed);
-        // A server that is killed may have told of its last ones or not. The page says what the next one shows.
+        // The moment of the kill decides which `hunks` event was the last. The page checks those of the next server.
         if is_killed {
             hunks.clear();
         }
