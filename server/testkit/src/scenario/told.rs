@@ -122,14 +122,17 @@ impl PageAccount {
         let parts = self.parts.iter().map(Some).chain(std::iter::repeat(None));
         let others = other.parts.iter().map(Some).chain(std::iter::repeat(None));
         let (most, mut both) = (self.parts.len().max(other.parts.len()), parts.zip(others));
-        let (one, two) = both.by_ref().take(most).find(|(one, two)| one != two)?;
+        let differs = |(_, (one, two)): &(usize, (Option<&Value>, Option<&Value>))| one != two;
+        let (at, (one, two)) = both.by_ref().take(most).enumerate().find(differs)?;
         let shown = |part: Option<&Value>| {
             part.map_or_else(|| "nothing more".to_owned(), |part| format!("{part:#}"))
         };
         let (one, two) = (shown(one), shown(two));
         let same = one.lines().zip(two.lines()).take_while(|(one, two)| one == two).count();
         let rest = |text: &str| text.lines().skip(same).take(12).collect::<Vec<_>>().join("\n");
-        Some(format!("{}\nis not\n{}", rest(&one), rest(&two)))
+        let (all, others) = (self.parts.len(), other.parts.len());
+        let place = format!("in part {at} of {all}, against {others} parts,");
+        Some(format!("{place}\n{}\nis not\n{}", rest(&one), rest(&two)))
     }
 }
 
