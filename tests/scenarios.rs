@@ -1,5 +1,5 @@
 //! Plays every page of `tests/scenarios`, each as a test named after its file: the real binary over pipes, with a fake
-//! editor and a scripted model, over every protocol. What was told and asked must be the same over all of them.
+//! editor and a scripted model, over every protocol. The events and the requests must be the same over all of them.
 //! Every request is held against the types of the official SDKs, every event against `editors/protocol.json`.
 //! `cargo test --test scenarios NAME` plays those with NAME in their name. What a page can say is
 //! described in `tests/scenarios/README.md`.
@@ -106,8 +106,8 @@ struct Page {
 }
 
 impl Page {
-    /// Plays the page over each protocol, and with our plugin where it names one. What is told and asked must be the
-    /// same each time, but for a page with a team, whose members take turns as they happen to.
+    /// Plays the page over each protocol, and with our plugin where it names one. Its events and requests must be
+    /// the same each time. A page with a team is not compared: its members take turns in any order.
     fn holds(&self) -> Result<(), Failed> {
         let stock = Protocol::ALL.iter().map(|protocol| (*protocol, ClientStyle::Stock));
         let plugin = (Protocol::Anthropic, ClientStyle::Plugin);

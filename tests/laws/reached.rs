@@ -51,7 +51,7 @@ fn walk(items: &[Item], file: &Path, children: &Path, out: &mut BTreeSet<PathBuf
         }
         let beside = file.parent().unwrap();
         let (file, children) = match given(module) {
-            // Rust looks for the children of such a file beside it.
+            // A file with `#[path]` has its child modules in its own folder.
             Some(path) => {
                 let file = beside.join(path);
                 let children = file.parent().unwrap().to_owned();

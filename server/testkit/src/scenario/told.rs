@@ -224,12 +224,8 @@ fn sessions(log: &str, is_killed: bool) -> Vec<Value> {
             _ => turns.push(event),
         }
     }
-    for ([turns, _, answers, hunks], _) in &mut sessions {
+    for ([turns, _, answers, _], _) in &mut sessions {
         *turns = in_order(std::mem::take(turns), is_killed);
-        // The moment of the kill decides which `hunks` event was the last. The page checks those of the next server.
-        if is_killed {
-            hunks.clear();
-        }
         // Proof comes from the editor, before or after the review that it belongs to is over.
         answers.sort_by_key(|event| kind(event) == "published");
     }
