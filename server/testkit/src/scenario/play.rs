@@ -210,7 +210,10 @@ impl<'a> Play<'a> {
             What::File { path, content } => {
                 write(&self.path(path), content).map_err(|error| format!("{path}: {error}"))
             }
-            What::Disk { path, bytes } => Checks::disk(&self.path(path), bytes.as_deref()),
+            What::Disk { path, bytes } => {
+                let is_served = self.editor.is_some() || !self.others.is_empty();
+                Checks::disk(&self.path(path), bytes.as_deref(), is_served)
+            }
             What::When(gate) => {
                 self.editor()?;
                 self.model.wait_until_reached_blocking(gate);

@@ -42,9 +42,6 @@ const CUT: usize = 5;
 /// Characters that are compared of a text behind a layer's folder where it was cut off.
 const SHOWN: usize = 40;
 
-/// In the place of a subagent's id, for what is of the session itself.
-const NO_THREAD: &str = "\"\"";
-
 /// Placeholders for an answer that has no words, or none that a protocol takes back.
 const NO_WORDS: &[&str] = &["", "(no answer)", "(empty)"];
 
@@ -189,11 +186,18 @@ fn without_requests(text: &str, mark: &str) -> String {
 
 /// The sessions of one server, in the order of their first events, each in streams: what is told of turns, what
 /// commands print, what answers the user, and the pending hunks as they were told last, since they follow the
-/// user's keys when they will.
+/// user's keys when they will. A server that was killed had worked on, and told less, by the moment: of its sessions
+/// only what came up to the end of their last turns is kept.
 fn sessions(log: &str, is_killed: bool) -> Vec<Value> {
+    let mut told: Vec<(String, Value)> = log.lines().filter_map(event).collect();
+    if is_killed {
+        let ends = told.iter().enumerate().filter(|(_, (_, event))| kind(event) == "turn_ended");
+        let last: HashMap<String, usize> = ends.map(|(at, (id, _))| (id.clone(), at)).collect();
+        let mut at = 0..;
+        told.retain(|(id, _)| last.get(id).zip(at.next()).is_some_and(|(last, at)| at <= *last));
+    }
     let (mut order, mut sessions) = (HashMap::new(), Vec::<([Vec<Value>; 4], String)>::new());
-    for line in log.lines() {
-        let Some((session, event)) = event(line) else { continue };
+    for (session, event) in told {
         let (_, thread) = session.split_once(" thread=").unwrap_or_default();
         let thread = thread.to_owned();
         let at = *order.entry(session).or_insert(sessions.len());
@@ -225,11 +229,11 @@ fn sessions(log: &str, is_killed: bool) -> Vec<Value> {
         }
     }
     for ([turns, _, answers, _], _) in &mut sessions {
-        *turns = in_order(std::mem::take(turns), is_killed);
-        // Proof comes from the editor, before or after the review that it belongs to is over.
+        *turns = in_order(std::mem::take(turns));
+        // Proof comes from the editor, before or after the review that it belongs to is over, at once or in parts.
         answers.sort_by_key(|event| kind(event) == "published");
+        answers.dedup_by(|next, proof| is_more_proof(proof, next));
     }
-    sessions.retain(|(_, thread)| !is_killed || thread == NO_THREAD);
     // Subagents that work side by side begin in any order.
     sessions.sort_by(|(_, one), (_, other)| one.cmp(other));
     sessions.into_iter().map(|(streams, _)| json!(streams)).collect()
@@ -243,13 +247,30 @@ fn event(line: &str) -> Option<(String, Value)> {
     Some((session.to_owned(), serde_json::from_str(event).ok()?))
 }
 
+/// Adds the changes of another `published` of the same turn to the first. False if it is something else.
+fn is_more_proof(first: &mut Value, next: &mut Value) -> bool {
+    let is_of_it = kind(first) == "published" && kind(next) == "published";
+    if !is_of_it || turn(first) != turn(next) {
+        return false;
+    }
+    let changes = |event: &mut Value| event.get_mut("changes").map(Value::take);
+    let (Some(Value::Array(mut all)), Some(Value::Array(more))) = (changes(first), changes(next))
+    else {
+        return false;
+    };
+    all.extend(more);
+    all.sort_by_key(|change| change.get("hunk").and_then(Value::as_u64));
+    if let Some(event) = first.as_object_mut() {
+        event.insert("changes".to_owned(), Value::Array(all));
+    }
+    true
+}
+
 /// The events of turns without what depends on the moment.
-fn in_order(mut events: Vec<Value>, is_killed: bool) -> Vec<Value> {
-    // Events after the last turn come as the server ends. How far a turn had come when it was killed depends on the
-    // moment.
+fn in_order(mut events: Vec<Value>) -> Vec<Value> {
+    // Events after the last turn come as the server ends.
     let last = events.iter().rposition(|event| kind(event) == "turn_ended");
-    let all = if is_killed { 0 } else { events.len() };
-    events.truncate(last.map_or(all, |last| last.saturating_add(1)));
+    events.truncate(last.map_or(events.len(), |last| last.saturating_add(1)));
     let with = |wanted: &dyn Fn(&Value) -> bool| -> HashSet<u64> {
         events.iter().filter(|event| wanted(event)).filter_map(turn).collect()
     };
