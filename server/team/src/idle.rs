@@ -36,9 +36,11 @@ pub(crate) enum NextDeed {
     GiveBack,
     /// Looks for a task; where there is none it goes on waiting.
     Claim,
+    /// Looks for a task once more; where there is none it leaves: there was nothing for too long.
+    ClaimOrLeave,
     /// Goes on waiting.
     Wait,
-    /// Leaves: there was nothing for too long.
+    /// Leaves: there was nothing for too long, and it takes no task.
     Leave,
 }
 
@@ -59,10 +61,12 @@ pub(crate) fn next(now: &Circumstances) -> NextDeed {
     if now.has_task {
         return if now.tries >= TRIES { NextDeed::GiveBack } else { NextDeed::Resume };
     }
-    if now.waited >= now.patience {
-        return NextDeed::Leave;
+    match (now.waited >= now.patience, now.is_paused) {
+        (true, true) => NextDeed::Leave,
+        (true, false) => NextDeed::ClaimOrLeave,
+        (false, true) => NextDeed::Wait,
+        (false, false) => NextDeed::Claim,
     }
-    if now.is_paused { NextDeed::Wait } else { NextDeed::Claim }
 }
 
 #[cfg(test)]
@@ -95,5 +99,7 @@ mod tests {
         assert_eq!(next(&now), NextDeed::Wait);
         now.waited = minute;
         assert_eq!(next(&now), NextDeed::Leave);
+        now.is_paused = false;
+        assert_eq!(next(&now), NextDeed::ClaimOrLeave);
     }
 }

@@ -65,6 +65,16 @@ impl Departure {
     }
 }
 
+/// Result of a deed.
+enum Outcome {
+    /// A turn's work.
+    Work(TurnWork),
+    /// Nothing.
+    Nothing,
+    /// The board has not answered.
+    Unanswered,
+}
+
 /// A turn's work.
 enum TurnWork {
     /// Words for a member without a task.
@@ -187,7 +197,7 @@ impl Teammate {
         }
     }
 
-    /// Waits for something to do. Time stands still while the board can't be reached or a plan waits.
+    /// Waits for something to do. Time stands still while the board does not answer or a plan waits.
     async fn wait(&mut self) -> Result<TurnWork, Departure> {
         let clock = self.station.clock.clone();
         // Runs from before the look, so that no time is lost that passes during it.
@@ -207,8 +217,9 @@ impl Teammate {
             }
             let time_counts = match self.look(waited).await {
                 Ok((now, held)) => match self.go_on(next(&now), held).await? {
-                    Some(work) => return Ok(work),
-                    None => !now.waits_for_plan,
+                    Outcome::Work(work) => return Ok(work),
+                    Outcome::Nothing => !now.waits_for_plan,
+                    Outcome::Unanswered => false,
                 },
                 Err(BoardError::Superseded(_)) => return Err(Departure::Superseded),
                 Err(error) => {
@@ -257,48 +268,48 @@ impl Teammate {
         Ok((now, held))
     }
 
-    /// Does what comes next; gives the work that it leads to.
-    async fn go_on(
-        &mut self,
-        deed: NextDeed,
-        held: Option<Task>,
-    ) -> Result<Option<TurnWork>, Departure> {
+    /// Does what comes next.
+    async fn go_on(&mut self, deed: NextDeed, held: Option<Task>) -> Result<Outcome, Departure> {
+        let begin = |task| Outcome::Work(TurnWork::Begin(Box::new(task)));
+        let resume = |task| Outcome::Work(TurnWork::Resume(Box::new(task)));
         match deed {
             NextDeed::ShutDown(request) => {
                 let answered = self.station.membership.answer(request, true, "").await;
                 if let Err(error) = answered {
                     tracing::info!(%error, "a request to shut down was not answered");
-                    return Ok(None);
+                    return Ok(Outcome::Unanswered);
                 }
                 Err(Departure::Shutdown)
             }
             NextDeed::Read => {
                 self.is_paused = false;
-                Ok(Some(match held.filter(|task| self.works_on(task)) {
-                    Some(task) => TurnWork::Resume(Box::new(task)),
-                    None => TurnWork::Words("Messages have come for you.".to_owned()),
-                }))
+                let words = || TurnWork::Words("Messages have come for you.".to_owned());
+                let held = held.filter(|task| self.works_on(task));
+                Ok(held.map_or_else(|| Outcome::Work(words()), resume))
             }
-            NextDeed::Resume => Ok(held.map(|task| match self.works_on(&task) {
-                true => TurnWork::Resume(Box::new(task)),
-                false => TurnWork::Begin(Box::new(task)),
+            NextDeed::Resume => Ok(held.map_or(Outcome::Nothing, |task| {
+                if self.works_on(&task) { resume(task) } else { begin(task) }
             })),
             NextDeed::GiveBack => {
                 let words = "its turns have ended without completing it".to_owned();
                 self.station.set_task(held);
                 give_back(&self.station, &ReturnReason::Failed(words)).await;
                 self.tries = 0;
-                Ok(None)
+                Ok(Outcome::Nothing)
             }
-            NextDeed::Claim => match self.station.membership.claim().await {
-                Ok(task) => Ok(task.map(|task| TurnWork::Begin(Box::new(task)))),
-                Err(BoardError::Superseded(_)) => Err(Departure::Superseded),
-                Err(error) => {
-                    tracing::info!(%error, "no task could be claimed");
-                    Ok(None)
+            NextDeed::Claim | NextDeed::ClaimOrLeave => {
+                match self.station.membership.claim().await {
+                    Ok(Some(task)) => Ok(begin(task)),
+                    Ok(None) if deed == NextDeed::ClaimOrLeave => Err(Departure::Idle),
+                    Ok(None) => Ok(Outcome::Nothing),
+                    Err(BoardError::Superseded(_)) => Err(Departure::Superseded),
+                    Err(error) => {
+                        tracing::info!(%error, "no task could be claimed");
+                        Ok(Outcome::Unanswered)
+                    }
                 }
-            },
-            NextDeed::Wait => Ok(None),
+            }
+            NextDeed::Wait => Ok(Outcome::Nothing),
             NextDeed::Leave => Err(Departure::Idle),
         }
     }

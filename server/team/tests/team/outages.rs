@@ -116,3 +116,29 @@ async fn a_team_whose_adoption_fails_is_left_alone_and_can_be_adopted_later() {
     assert_eq!(bob.inbox(9).await.unwrap().len(), 1, "one loop has refused it, once");
     bench.member_is("lead", "idle").await;
 }
+
+#[tokio::test]
+async fn a_member_whose_claims_the_board_does_not_take_stays_and_claims_later() {
+    let mut replies = vec![
+        calls("spawn_teammate", spawn("alice")),
+        says("It works."),
+        calls("task_create", task("Work", &[])),
+        says("It waits."),
+    ];
+    replies.extend(all_of("alice", [says("Ready."), done(1).expect_text("Task #1: Work")]));
+    replies.push(says("Fine.").expect_text("1 completed"));
+    let mut bench = start(replies);
+    bench.ask("Spawn alice").await;
+    bench.ended("alice", 1).await;
+    until_sql(&bench, IDLE, |count| count == 1).await;
+    sql(&bench, "create trigger away before update of owner on tasks begin select raise(abort, 'away'); end").await;
+    bench.ask("Make a task").await;
+    for _ in 0..20 {
+        bench.advance(5);
+        assert_eq!(sql(&bench, IDLE).await, [1], "it stays");
+    }
+    sql(&bench, "drop trigger away").await;
+    bench.advance(5);
+    bench.turn().await;
+    bench.task_is(1, "completed").await;
+}

@@ -40,7 +40,7 @@ const CALLS: &[&str] = &["tool_call", "approval_requested", "tool_result"];
 const CUT: usize = 5;
 
 /// Characters that are compared of a text behind a layer's folder where it was cut off.
-const SHOWN: usize = 40;
+const SHOWN: usize = 16;
 
 /// Placeholders for an answer that has no words, or none that a protocol takes back.
 const NO_WORDS: &[&str] = &["", "(no answer)", "(empty)"];
