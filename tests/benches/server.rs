@@ -315,7 +315,7 @@ fn long_history(report: &mut Report) {
         let agent = Agent::new("auto", replies.chain([ScriptedReply::new().text("Done.")]));
         let before = cpu_of_children();
         let status = Command::new(env!("CARGO_BIN_EXE_ropewalk"))
-            .args(["run", "-c", "limits.identical_failures=100", "Look around."])
+            .args(["run", "-c", "provider.scripted.context=1000000", "Look around."])
             .current_dir(folder.path())
             .envs(agent.environment())
             .stdin(Stdio::null())

@@ -13,6 +13,7 @@ const PROVIDERS: readonly Provider[] = [
     { label: 'OpenAI', variable: 'OPENAI_API_KEY' },
     { label: 'OpenRouter', variable: 'OPENROUTER_API_KEY' },
     { label: 'DeepSeek', variable: 'DEEPSEEK_API_KEY' },
+    { label: 'Gemini', variable: 'GEMINI_API_KEY' },
     { label: 'Mistral', variable: 'MISTRAL_API_KEY' },
     { label: 'Groq', variable: 'GROQ_API_KEY' },
 ];

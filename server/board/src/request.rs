@@ -54,7 +54,7 @@ pub struct TeamRequest {
     pub to: String,
     /// Text to be answered, such as the plan.
     pub body: String,
-    /// BoardFuture that it has had, if any.
+    /// Answer that it has had, if any.
     pub state: RequestState,
     /// Words of the answer.
     pub answer: String,

@@ -116,7 +116,7 @@ const DEEPEST: usize = 32;
 #[derive(Default)]
 struct Head(BTreeMap<String, HeadValue>);
 
-/// HeadValue of a key: what is read of it.
+/// Value of a key: what is read of it.
 enum HeadValue {
     Null,
     Text(String),

@@ -233,6 +233,11 @@ fn sessions(log: &str, is_killed: bool) -> Vec<Value> {
         // Proof comes from the editor, before or after the review that it belongs to is over, at once or in parts.
         answers.sort_by_key(|event| kind(event) == "published");
         answers.dedup_by(|next, proof| is_more_proof(proof, next));
+        for proof in answers.iter_mut().filter(|event| kind(event) == "published") {
+            if let Some(Value::Array(changes)) = proof.get_mut("changes") {
+                changes.sort_by_key(|change| change.get("hunk").and_then(Value::as_u64));
+            }
+        }
     }
     // Subagents that work side by side begin in any order.
     sessions.sort_by(|(_, one), (_, other)| one.cmp(other));
@@ -253,16 +258,12 @@ fn is_more_proof(first: &mut Value, next: &mut Value) -> bool {
     if !is_of_it || turn(first) != turn(next) {
         return false;
     }
-    let changes = |event: &mut Value| event.get_mut("changes").map(Value::take);
-    let (Some(Value::Array(mut all)), Some(Value::Array(more))) = (changes(first), changes(next))
+    let (Some(Value::Array(all)), Some(Value::Array(more))) =
+        (first.get_mut("changes"), next.get_mut("changes"))
     else {
         return false;
     };
-    all.extend(more);
-    all.sort_by_key(|change| change.get("hunk").and_then(Value::as_u64));
-    if let Some(event) = first.as_object_mut() {
-        event.insert("changes".to_owned(), Value::Array(all));
-    }
+    all.append(more);
     true
 }
 
