@@ -132,7 +132,7 @@ fn code_actions(nvim: &Nvim, line: u32) -> Vec<String> {
          local params = vim.lsp.util.make_range_params(0, 'utf-8') \
          params.range = { start = { line = line, character = 0 }, ['end'] = { line = line, character = 0 } } \
          params.context = { diagnostics = {} } \
-         local answers = vim.lsp.buf_request_sync(0, 'textDocument/codeAction', params, 10000) \
+         local answers = vim.lsp.buf_request_sync(0, 'textDocument/codeAction', params, 60000) \
          return vim.tbl_map(function(action) return action.title end, vim.tbl_values(answers)[1].result)",
         json!([line]),
     )

@@ -20,7 +20,7 @@ import { parseArgs } from 'node:util';
 import { Desk } from './plugin/desk.mjs';
 import { Host } from './plugin/host.mjs';
 
-const PATIENCE = 150_000;
+const PATIENCE = 240_000;
 // What VS Code always says here: natives that were not built, and services that are not there.
 const NOISE = /ChatModelSelection|Agent ?Host|AccountPolicy|bindings file|build.Release|ENOTFOUND|github/;
 const here = dirname(fileURLToPath(import.meta.url));

@@ -17,7 +17,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 
-const PATIENCE = 120_000;
+const PATIENCE = 240_000;
 // What VS Code always says here: natives that were not built, and services that are not there.
 const NOISE = /ChatModelSelection|AgentHost|AccountPolicy|bindings file|build\/Release|ENOTFOUND|'github'/;
 const here = dirname(fileURLToPath(import.meta.url));

@@ -18,6 +18,9 @@ exports.run = async () => {
     const problems = () =>
         vscode.languages.getDiagnostics().flatMap(([uri, all]) =>
             all.filter(({ source }) => source === 'ropewalk').map((one) => [uri, one]));
+    /** The words at the ends of turns: an accept that takes a while shows progress, too. */
+    const ends = () =>
+        progress.filter(({ kind, message }) => kind === 'end' && /^Done/.test(message)).map(({ message }) => message);
     const place = () => {
         const { document, selection } = vscode.window.activeTextEditor;
         return `${document.uri.path.split('/').at(-1)}:${selection.active.line + 1}`;
@@ -28,8 +31,8 @@ exports.run = async () => {
             write('other.py', 'one\ntwo\nthree\n');
             const { document } = await open('greet.py', 'def greet(name):\n    print("hello")\n');
             await execute('prompt', { prompt: 'change it', textDocument: { uri: document.uri.toString() } });
-            await waitFor('the end of the turn', () => progress.some(({ kind }) => kind === 'end'));
-            const end = progress.find(({ kind }) => kind === 'end').message;
+            await waitFor('the end of the turn', () => ends().length === 1);
+            const [end] = ends();
             assert.match(end, /^Done · .* · 3 changes in 3 files wait for review$/);
             await waitFor('three problems', () => problems().length === 3);
             for (const [uri] of problems()) await vscode.workspace.openTextDocument(uri);
@@ -79,8 +82,7 @@ exports.run = async () => {
             // The first button of the one message that is there.
             await vscode.commands.executeCommand('notification.acceptPrimaryAction');
             await waitFor('no problem', () => problems().length === 0);
-            await waitFor('the end of the turn', () =>
-                progress.filter(({ kind }) => kind === 'end').length === 2);
+            await waitFor('the end of the turn', () => ends().length === 2);
             assert.equal(fs.existsSync(file('ran')), false);
         }],
     ]);

@@ -5,7 +5,7 @@ const vscode = require('vscode');
 const path = require('node:path');
 const fs = require('node:fs');
 
-const BOUND = 20_000;
+const BOUND = 60_000;
 
 /** Activates the test client: `{ client, progress }`. Nothing is saved but by the tests. */
 exports.start = async () => {
@@ -48,7 +48,7 @@ exports.picture = async (name) => {
     if (process.env.ROPEWALK_PICTURES) await new Promise((done) => setTimeout(done, 2000));
 };
 
-/** Asks again and again, at most for 20 s, until `probe` gives something true. */
+/** Asks again and again, at most for a minute, until `probe` gives something true. */
 exports.waitFor = async (what, probe) => {
     const end = Date.now() + BOUND;
     for (;;) {

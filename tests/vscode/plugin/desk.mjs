@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 
-const BOUND = 20_000;
+const BOUND = 60_000;
 
 export class Desk {
     #answers = [];
