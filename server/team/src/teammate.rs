@@ -197,7 +197,8 @@ impl Teammate {
         }
     }
 
-    /// Waits for something to do. Time stands still while the board does not answer or a plan waits.
+    /// Waits for something to do, and gives it. `waited` does not grow while the board gives no answer, nor while the
+    /// member's plan waits for one.
     async fn wait(&mut self) -> Result<TurnWork, Departure> {
         let clock = self.station.clock.clone();
         // Runs from before the look, so that no time is lost that passes during it.
@@ -305,7 +306,17 @@ impl Teammate {
                     Err(BoardError::Superseded(_)) => Err(Departure::Superseded),
                     Err(error) => {
                         tracing::info!(%error, "no task could be claimed");
-                        Ok(Outcome::Unanswered)
+                        let is_lasting = matches!(
+                            error,
+                            BoardError::ReadOnly(_)
+                                | BoardError::DiskFull(_)
+                                | BoardError::Damaged(_)
+                        );
+                        match deed {
+                            _ if !is_lasting => Ok(Outcome::Unanswered),
+                            NextDeed::ClaimOrLeave => Err(Departure::Idle),
+                            _ => Ok(Outcome::Nothing),
+                        }
                     }
                 }
             }

@@ -211,8 +211,8 @@ impl Checks {
         if fits { Ok(()) } else { Err(format!("should give {wanted:?}, but gives {answer:?}")) }
     }
 
-    /// Compares the bytes of a file, None for no file, until they are so: commands return before their work is
-    /// done, and no message tells of a file. Where no server runs, nobody writes, and once is enough.
+    /// Compares the bytes of a file with `wanted`, None for no file. While a server runs (`is_served`), it compares
+    /// again until [`BOUND`]: a command of the server returns before its files are written.
     pub(super) fn disk(path: &Path, wanted: Option<&[u8]>, is_served: bool) -> Result<(), String> {
         let end = Instant::now() + if is_served { BOUND } else { Duration::ZERO };
         let found = loop {

@@ -186,8 +186,8 @@ fn without_requests(text: &str, mark: &str) -> String {
 
 /// The sessions of one server, in the order of their first events, each in streams: what is told of turns, what
 /// commands print, what answers the user, and the pending hunks as they were told last, since they follow the
-/// user's keys when they will. A server that was killed had worked on, and told less, by the moment: of its sessions
-/// only what came up to the end of their last turns is kept.
+/// user's keys when they will. How many events of a running turn a killed server had logged depends on the moment of the
+/// kill, so a session of such a server keeps its events up to its last `turn_ended` only.
 fn sessions(log: &str, is_killed: bool) -> Vec<Value> {
     let mut told: Vec<(String, Value)> = log.lines().filter_map(event).collect();
     if is_killed {
@@ -410,4 +410,64 @@ fn without_markers(block: &Value) -> Value {
 
 fn kind(value: &Value) -> &str {
     value.get("type").and_then(Value::as_str).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(event: &str) -> String {
+        format!("T TRACE ropewalk::events: session=\"s\" thread=\"\" event={event}\n")
+    }
+
+    #[test]
+    fn a_kill_at_any_moment_of_a_turn_leaves_the_same_sessions() {
+        let ended = line(r#"{"type":"turn_started","turn":1}"#)
+            + &line(r#"{"type":"turn_ended","turn":1,"stopReason":"end_turn"}"#);
+        let running = [
+            r#"{"type":"turn_started","turn":2}"#,
+            r#"{"type":"hunks","hunks":[{"id":2}]}"#,
+            r#"{"type":"queued","turn":3}"#,
+            r#"{"type":"tool_output","turn":2,"call":"c","text":"half"}"#,
+        ]
+        .map(line)
+        .concat();
+        let whole = sessions(&ended, true);
+        assert_eq!(whole.len(), 1);
+        for at in 0..=running.len() {
+            let logged: String = running.chars().take(at).collect();
+            assert_eq!(sessions(&format!("{ended}{logged}"), true), whole, "{at}");
+        }
+        assert_ne!(
+            sessions(&format!("{ended}{running}"), false),
+            whole,
+            "one that lives tells all"
+        );
+        assert!(sessions(&running, true).is_empty(), "no turn of it has ended");
+    }
+
+    #[test]
+    fn proof_that_comes_in_parts_is_as_if_it_had_come_at_once() {
+        let proof = |hunks: &[u64], turn: u64| {
+            let changes: Vec<Value> = hunks.iter().map(|hunk| json!({"hunk": hunk})).collect();
+            line(&json!({"type": "published", "turn": turn, "changes": changes}).to_string())
+        };
+        let at_once = sessions(&proof(&[3, 1, 2], 1), false);
+        assert_eq!(sessions(&(proof(&[2], 1) + &proof(&[1, 3], 1)), false), at_once);
+        assert_ne!(sessions(&proof(&[1, 2], 1), false), at_once, "one is missing");
+        assert_ne!(sessions(&(proof(&[2], 1) + &proof(&[1, 3], 2)), false), at_once);
+    }
+
+    #[test]
+    fn a_cut_text_is_the_same_whatever_the_digits_of_a_process() {
+        let shown = |process: u32| {
+            let text = format!(
+                "(a copy: /ropewalk/layers/{process}-0/up/ stands for /home/work) (what it wrote is dropped)"
+            );
+            let cut: String = text.chars().take(75).collect();
+            named(&format!("\"{cut}…\""), &[])
+        };
+        assert_eq!(shown(9_999), shown(10_000));
+        assert_eq!(shown(7), shown(32_767));
+    }
 }
