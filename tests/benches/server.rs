@@ -310,12 +310,17 @@ fn long_history(report: &mut Report) {
     fs::write(folder.path().join("long.rs"), code(49_000, "\n")).expect("written");
     fs::write(folder.path().join("short.rs"), code(100, "\n")).expect("written");
     let spent = |first: &str, steps: usize| {
-        let read = |name: &str| ScriptedReply::new().call("read_file", json!({ "path": name }));
-        let replies = (0..READS).map(|_| read(first)).chain((0..steps).map(|_| read("short.rs")));
+        // Each call is another: one that is made again and again ends the turn.
+        let read = |name: &str, number: usize| {
+            let input = json!({ "path": name, "limit": 2_000 + number });
+            ScriptedReply::new().call("read_file", input)
+        };
+        let replies = (0..READS).map(|number| read(first, number));
+        let replies = replies.chain((0..steps).map(|number| read("short.rs", READS + number)));
         let agent = Agent::new("auto", replies.chain([ScriptedReply::new().text("Done.")]));
         let before = cpu_of_children();
         let status = Command::new(env!("CARGO_BIN_EXE_ropewalk"))
-            .args(["run", "-c", "provider.scripted.context=1000000", "Look around."])
+            .args(["run", "Look around."])
             .current_dir(folder.path())
             .envs(agent.environment())
             .stdin(Stdio::null())
