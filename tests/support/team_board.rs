@@ -18,7 +18,11 @@ use tokio::runtime::Runtime;
 /// The longest that anything may take before a test fails.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// See the module.
+/// Failures of one task until it counts as failed. Tests kill members at moments of their own, and one task may be at work in
+/// each of them. It is the most that configuration allows.
+pub const ATTEMPTS: u32 = 20;
+
+/// A team on a board, as a test sees and prepares it.
 pub struct TeamBoard {
     runtime: Runtime,
     team: Team,
@@ -33,7 +37,7 @@ impl TeamBoard {
         let builder = &mut tokio::runtime::Builder::new_multi_thread();
         let runtime = builder.worker_threads(1).enable_all().build().unwrap();
         let open = |lease| {
-            let options = BoardOptions { lease, ..BoardOptions::default() };
+            let options = BoardOptions { lease, attempts: ATTEMPTS, ..BoardOptions::default() };
             runtime.block_on(async {
                 let board = Board::open(place.parse().unwrap(), options).await.unwrap();
                 board.team(team, "a test", roots).await.unwrap()

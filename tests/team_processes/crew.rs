@@ -4,7 +4,7 @@ use crate::story;
 use crate::support::agent::Agent;
 use crate::support::home::Searched;
 use crate::support::stage::Stage;
-use crate::team_board::TeamBoard;
+use crate::team_board::{ATTEMPTS, TeamBoard};
 use ropewalk_testkit::editor::{FakeEditor, Kind, Profile};
 use ropewalk_testkit::model::ScriptedReply;
 use serde_json::{Value, json};
@@ -44,7 +44,7 @@ impl Crew {
         let place = url.unwrap_or_else(file);
         stage.agent.reconfigure(|config| {
             format!(
-                "{config}parallel = 8\n[team]\nenabled = true\nboard = \"{place}\"\nlease = 8\npoll = 1\nwake = 0\n"
+                "{config}parallel = 8\n[team]\nenabled = true\nboard = \"{place}\"\nlease = 8\nattempts = {ATTEMPTS}\npoll = 1\nwake = 0\n"
             )
         });
         let roots = stage.folder.path().file_name().unwrap().to_str().unwrap();

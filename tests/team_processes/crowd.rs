@@ -61,7 +61,12 @@ impl Crowd {
     fn wait_done(self, crew: &Crew, count: usize) {
         crew.board.wait(&format!("{count} tasks"), |board| {
             let counts = board.ask(board.team().counts());
-            assert_eq!(counts.failed, 0, "no task is killed three times");
+            assert_eq!(
+                counts.failed,
+                0,
+                "a task failed: {:#?}",
+                board.ask(board.team().tasks(0, 100))
+            );
             usize::try_from(counts.completed).unwrap() >= count
         });
     }
