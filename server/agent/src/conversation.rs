@@ -12,12 +12,14 @@ use crate::journal::record::{Record, now};
 use crate::knowledge::SharedKnowledge;
 use crate::prelude::PreludeCache;
 use crate::reads::{KnownFiles, SeenText};
+use crate::session::parts::SessionParts;
 use crate::settings::Settings;
 use crate::subagent::spending::TurnSpending;
-use ropewalk_model::{Block, Message};
+use ropewalk_model::{Block, Message, Model, Prelude};
 use ropewalk_protocol::{MessageId, Spent, TodoList};
 use ropewalk_workspace::Note;
 use ropewalk_workspace::state::SavedState;
+use std::borrow::Cow;
 use std::sync::Arc;
 use tokio::sync::watch;
 
@@ -111,6 +113,23 @@ impl Conversation {
         }
     }
 
+    /// The model of these settings, and what a request to it opens with; None before a model is known. An opening that
+    /// is made anew takes what was thought before it along.
+    pub(crate) fn open(&mut self, parts: &SessionParts) -> Option<(Arc<dyn Model>, Prelude)> {
+        let settings = parts.settings.get();
+        self.follow(&settings);
+        let model = self.history.model()?.clone();
+        if let Some(opening) = self.prelude.open(&parts.prelude_inputs(), &settings, &*model) {
+            // Subagents begin anew with each process.
+            if parts.thread.is_none() {
+                self.journal.write(&Record::Opening(Cow::Borrowed(opening)));
+            }
+            self.history.drop_thoughts();
+        }
+        let prelude = self.prelude.prelude(&*model);
+        Some((model, prelude))
+    }
+
     /// A turn begins: what was before it is remembered, for taking it back.
     pub(crate) fn begin_turn(
         &mut self,
@@ -150,6 +169,8 @@ impl Conversation {
         match folded {
             Some(mut history) => {
                 history.keep_in(self.journal.clone());
+                // They were thought behind another opening.
+                history.drop_thoughts();
                 if let Some((model, _)) = self.history.request() {
                     history.speak_to(model);
                 }

@@ -60,7 +60,7 @@ impl History {
         let same = earlier == Some(model.name());
         if !same {
             self.journal.write(&Record::Model(model.name().into()));
-            self.drop_thinking();
+            self.drop_thoughts();
         }
         if !same || self.model.is_none() {
             for entry in &mut self.entries {
@@ -73,7 +73,7 @@ impl History {
     /// A restored history was for this model from here on.
     pub(crate) fn spoken_to(&mut self, model: &str) {
         if self.earlier.as_deref() != Some(model) {
-            self.drop_thinking();
+            self.drop_thoughts();
             self.earlier = Some(model.to_owned());
         }
     }
@@ -88,7 +88,8 @@ impl History {
         self.journal = journal;
     }
 
-    fn drop_thinking(&mut self) {
+    /// Drops all that was thought: servers take it back only behind the very words that it was thought about.
+    pub(crate) fn drop_thoughts(&mut self) {
         let thinks = |entry: &&mut HistoryEntry| entry.message.content.iter().any(is_thinking);
         for entry in self.entries.iter_mut().filter(thinks) {
             let message = Arc::make_mut(&mut entry.message);
@@ -96,6 +97,7 @@ impl History {
             if message.content.is_empty() {
                 message.content.push(Block::text(NO_ANSWER));
             }
+            entry.piece = self.ids.encoded(self.model.as_deref(), &entry.message);
         }
     }
 
@@ -243,11 +245,20 @@ impl History {
         self.ids.restore(by, ids);
     }
 
+    /// The model that the pieces are for.
+    pub(crate) fn model(&self) -> Option<&Arc<dyn Model>> {
+        self.model.as_ref()
+    }
+
     /// Parts of a request: the model, and the pieces for it; O(messages), by reference count. None
     /// before a model is known.
     pub fn request(&self) -> Option<(Arc<dyn Model>, Vec<Piece>)> {
-        let pieces = self.entries.iter().map(|entry| entry.piece.clone());
-        self.model.clone().map(|model| (model, pieces.collect()))
+        self.model.clone().map(|model| (model, self.pieces()))
+    }
+
+    /// The messages for the model, by reference count.
+    pub(crate) fn pieces(&self) -> Vec<Piece> {
+        self.entries.iter().map(|entry| entry.piece.clone()).collect()
     }
 
     /// How many images the pieces hold, and how many bytes of them these are.

@@ -5,7 +5,7 @@
 
 use ropewalk_guidance::loading::LoadedSkill;
 use ropewalk_workspace::ContentHash;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -22,6 +22,8 @@ pub(crate) struct Knowledge {
     pub(crate) offers: BTreeMap<String, Option<ContentHash>>,
     /// Subagent types told of since then, in the same way.
     pub(crate) types: BTreeMap<String, Option<ContentHash>>,
+    /// Tools that the model was told are switched off.
+    pub(crate) off: BTreeSet<String>,
 }
 
 impl Knowledge {
@@ -78,5 +80,6 @@ impl SharedKnowledge {
         knowledge.instructions.clear();
         knowledge.offers.clear();
         knowledge.types.clear();
+        knowledge.off.clear();
     }
 }

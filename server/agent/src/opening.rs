@@ -3,16 +3,18 @@
 
 use crate::conversation::Conversation;
 use crate::offers::faults;
-use crate::prelude::PreludeMaterial;
+use crate::prelude::{self, OpeningText, SessionOpening};
 use crate::session::parts::SessionParts;
 use crate::settings::Settings;
 use crate::slash::{Expanded, expanded};
+use crate::tools::load_skill::LoadSkill;
 use crate::tools::task::offers;
 use ropewalk_guidance::instructions;
 use ropewalk_guidance::marks::unmarked;
 use ropewalk_guidance::mentions::attached;
 use ropewalk_guidance::skills::{FoundSkills, Skill};
 use ropewalk_protocol::{Content, Prompt};
+use ropewalk_tools::TypedTool as _;
 use ropewalk_tools::blocking::spawn_blocking;
 use ropewalk_workspace::{ContentHash, View};
 use std::collections::BTreeMap;
@@ -60,15 +62,15 @@ pub(crate) async fn open(
     }
     faults.into_iter().for_each(|fault| parts.events.warn(fault));
     let lean = settings.model.as_ref().is_ok_and(|model| model.is_lean());
-    let material = conversation.prelude.material();
-    let mut words = material.map_or_else(String::new, |material| {
-        changed_instructions(parts, &settings, material, lean)
+    let opening = conversation.prelude.opening();
+    let mut words = opening.map_or_else(String::new, |opening| {
+        changed_instructions(parts, &settings, opening, lean) + &changed_tools(parts, opening)
     });
     if !lean && settings.offers_skills() {
-        words.push_str(&skills_in_words(parts, material.map(|it| &**it), prompt));
+        words.push_str(&skills_in_words(parts, opening.map(|it| &**it), prompt));
     }
-    if let Some(material) = material.filter(|_| !lean && settings.offers_subagents()) {
-        words.push_str(&changed_types(parts, material));
+    if let Some(opening) = opening.filter(|_| !lean && settings.offers_subagents()) {
+        words.push_str(&changed_types(parts, opening));
     }
     words.push_str(&attached);
     Opening { prompt: whole, words }
@@ -77,29 +79,52 @@ pub(crate) async fn open(
 fn changed_instructions(
     parts: &SessionParts,
     settings: &Settings,
-    material: &PreludeMaterial,
+    opening: &SessionOpening,
     lean: bool,
 ) -> String {
-    if !settings.mechanisms.instructions {
-        return String::new();
-    }
     let told = &mut parts.skills.knowledge.lock().instructions;
-    instructions::changes(&material.instructions, told, &settings.facts.instructions, lean)
+    let before = opening.instructions.iter().map(|text| (text.name.clone(), text.hash));
+    instructions::changes(before, told, &prelude::instructions(settings), lean)
+}
+
+/// Tools of the opening that were switched off, or on again, since the model was last told.
+fn changed_tools(parts: &SessionParts, opening: &SessionOpening) -> String {
+    const MARK: &str = "tools";
+    let now = parts.registry();
+    let off = &mut parts.skills.knowledge.lock().off;
+    let mut lines = Vec::new();
+    for name in opening.tools.iter().map(|tool| &tool.name) {
+        let is_off = !now.names().any(|offered| offered == name);
+        if is_off && off.insert(name.clone()) {
+            lines.push(format!("Switched off: {name}. A call of it is refused."));
+        } else if !is_off && off.remove(name) {
+            lines.push(format!("Switched on again: {name}"));
+        }
+    }
+    marked(MARK, &lines)
+}
+
+/// Lines between marks of this name; nothing where there are none.
+fn marked(mark: &str, lines: &[String]) -> String {
+    match lines.is_empty() {
+        true => String::new(),
+        false => format!("<{mark}>\n{}\n</{mark}>\n", unmarked(&lines.join("\n"), mark)),
+    }
 }
 
 /// Skills that the model does not know as they are, and those that the prompt names.
 fn skills_in_words(
     parts: &SessionParts,
-    material: Option<&PreludeMaterial>,
+    opening: Option<&SessionOpening>,
     prompt: &Prompt,
 ) -> String {
     let found = parts.skills.found();
     let mut lines = Vec::new();
     // Without the tool there is only the file to read.
-    let by_path = material.is_some_and(|material| material.skills.is_empty());
-    if let Some(material) = material {
+    let by_path = opening.is_some_and(|opening| !opening.has_tool(LoadSkill::NAME));
+    if let Some(opening) = opening {
         let told = &mut parts.skills.knowledge.lock().offers;
-        lines = changed_skills(&material.skills, told, &found, by_path);
+        lines = changed_skills(&opening.skills, told, &found, by_path);
     }
     if by_path && !lines.is_empty() {
         parts.skills.let_read_all();
@@ -116,14 +141,11 @@ fn skills_in_words(
             ));
         }
     }
-    match lines.is_empty() {
-        true => String::new(),
-        false => format!("<{MARK}>\n{}\n</{MARK}>\n", unmarked(&lines.join("\n"), MARK)),
-    }
+    marked(MARK, &lines)
 }
 
 fn changed_skills(
-    before: &[(String, String)],
+    before: &[OpeningText],
     told: &mut BTreeMap<String, Option<ContentHash>>,
     found: &FoundSkills,
     by_path: bool,
@@ -137,7 +159,7 @@ fn changed_skills(
 }
 
 /// Subagent types that the model does not know as they are.
-fn changed_types(parts: &SessionParts, material: &PreludeMaterial) -> String {
+fn changed_types(parts: &SessionParts, opening: &SessionOpening) -> String {
     const MARK: &str = "subagent-types";
     let now = offers(&parts.types.found());
     let now = now.iter().map(|(name, purpose)| OfferedItem {
@@ -146,11 +168,8 @@ fn changed_types(parts: &SessionParts, material: &PreludeMaterial) -> String {
         more: String::new(),
     });
     let told = &mut parts.skills.knowledge.lock().types;
-    let lines = changes("subagent type", &material.types, told, now);
-    match lines.is_empty() {
-        true => String::new(),
-        false => format!("<{MARK}>\n{}\n</{MARK}>\n", unmarked(&lines.join("\n"), MARK)),
-    }
+    let lines = changes("subagent type", &opening.types, told, now);
+    marked(MARK, &lines)
 }
 
 /// A skill or subagent type as it is now.
@@ -164,13 +183,13 @@ struct OfferedItem<'a> {
 /// A line for each item that is new, changed or gone since the system prompt was made and since the model was last told.
 fn changes<'a>(
     what: &str,
-    before: &[(String, String)],
+    before: &[OpeningText],
     told: &mut BTreeMap<String, Option<ContentHash>>,
     now: impl Iterator<Item = OfferedItem<'a>>,
 ) -> Vec<String> {
     let hash = |description: &str| ContentHash::of(description.as_bytes());
     let mut known: BTreeMap<String, Option<ContentHash>> =
-        before.iter().map(|(name, said)| (name.clone(), Some(hash(said)))).collect();
+        before.iter().map(|text| (text.name.clone(), Some(text.hash))).collect();
     known.extend(told.clone());
     let mut lines = Vec::new();
     for OfferedItem { name, description, more } in now {

@@ -1,30 +1,139 @@
-//! System prompt and tools as they go over the wire, serialised once and kept until something in them changes.
+//! Opening of a session: its system prompt and its tools, as they were first sent.
 //!
-//! Files that go into the system prompt do so as they are when it is first made: an edit of one must not change what was
-//! sent.
+//! A session keeps its opening over edits of settings and files, and over processes, because servers bind what a model
+//! has thought to all that stood before it, and caches hit only what is the same byte for byte. What has changed since is
+//! told with the next prompt. The opening is made anew for another model, for other folders, and behind a compaction;
+//! what was thought before it is dropped then.
 
-use crate::prompt::{PromptFacts, system_prompt};
+use crate::prompt::{PromptFacts, folders, system_prompt};
 use crate::settings::Settings;
 use crate::tools::load_skill::LoadSkill;
 use crate::tools::task::{TaskTool, offers};
 use crate::tools::todo_write::TodoWrite;
 use ropewalk_guidance::instructions::Instructions;
 use ropewalk_guidance::section::section;
-use ropewalk_guidance::skills::{FoundSkills, Skill};
+use ropewalk_guidance::skills::FoundSkills;
 use ropewalk_guidance::type_files::FoundTypes;
 use ropewalk_model::{Model, Prelude, ToolDeclaration};
 use ropewalk_tools::{CommandMode, Registry, TypedTool as _};
-use ropewalk_workspace::Roots;
+use ropewalk_workspace::{ContentHash, Roots};
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// See the module.
-#[derive(Default)]
-pub(crate) struct PreludeCache {
-    kept: Option<CachedPrelude>,
-    material: Option<Arc<PreludeMaterial>>,
+/// An opening, as journals keep it. No key is in it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct SessionOpening {
+    /// Whole name of the model that it is for.
+    pub model: String,
+    /// True if it is short, for a model with little context.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub lean: bool,
+    /// The lines of the system prompt that name the folders; empty if none does.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub folders: String,
+    /// The system prompt.
+    pub system: String,
+    /// The tools, in their order.
+    pub tools: Vec<ToolDeclaration>,
+    /// Texts of instructions in it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub instructions: Vec<OpeningText>,
+    /// Descriptions of skills in it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub skills: Vec<OpeningText>,
+    /// Descriptions of subagent types in it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub types: Vec<OpeningText>,
 }
 
-/// Facts of a session that a prelude is made of, as they are now.
+/// A text that an opening has.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OpeningText {
+    /// Its file, or the name of what it describes.
+    pub name: String,
+    /// The text.
+    #[serde(with = "ropewalk_workspace::state::wire::hash")]
+    pub hash: ContentHash,
+}
+
+impl OpeningText {
+    pub(crate) fn of(name: &str, text: &str) -> Self {
+        Self { name: name.to_owned(), hash: ContentHash::of(text.as_bytes()) }
+    }
+}
+
+impl SessionOpening {
+    /// True if the model was told of a tool of this name.
+    pub(crate) fn has_tool(&self, name: &str) -> bool {
+        self.tools.iter().any(|tool| tool.name == name)
+    }
+
+    fn of(inputs: &PreludeInputs, settings: &Settings, model: &dyn Model) -> Self {
+        let PreludeInputs { tools, commands, roots, .. } = inputs;
+        let lean = model.is_lean();
+        let described = |all: &[(String, String)]| -> Vec<OpeningText> {
+            all.iter().map(|(name, said)| OpeningText::of(name, said)).collect()
+        };
+        let offered = inputs.skills.skills.values();
+        let offered: Vec<(String, String)> =
+            offered.map(|skill| (skill.name.clone(), skill.description.clone())).collect();
+        let skills = match !lean && settings.offers_skills() {
+            true => section(&offered.iter().map(|(n, said)| (&**n, &**said)).collect::<Vec<_>>()),
+            false => String::new(),
+        };
+        let tools = if lean { tools.lean() } else { tools.clone() };
+        let tools = tools.only(|name| name != LoadSkill::NAME || !skills.is_empty());
+        let starts_subagents = tools.names().any(|name| name == TaskTool::NAME);
+        let types = offers(&inputs.types);
+        let tools = match starts_subagents {
+            true => tools.with(TaskTool::offering(types.clone())),
+            false => tools,
+        };
+        let texts = instructions(settings);
+        let facts = PromptFacts {
+            commands: tools.has_commands().then_some(*commands),
+            has_file_tools: tools.has_file_tools(),
+            has_todos: tools.names().any(|name| name == TodoWrite::NAME),
+            lean,
+            skills,
+            instructions: match settings.mechanisms.instructions {
+                true => settings.facts.instructions.clone(),
+                false => Vec::new(),
+            },
+            ..settings.facts.clone()
+        };
+        let specs = tools.specs().into_iter().map(|spec| ToolDeclaration {
+            name: spec.name,
+            description: spec.description,
+            input_schema: spec.schema,
+        });
+        Self {
+            model: model.name().to_owned(),
+            lean,
+            folders: folders(&facts, roots),
+            system: model.keys().redact(&system_prompt(&facts, roots)).into_owned(),
+            tools: specs.collect(),
+            instructions: texts.iter().map(|one| OpeningText::of(&one.file, &one.text)).collect(),
+            skills: described(&offered),
+            types: described(&types),
+        }
+    }
+}
+
+/// Texts of the user and the repository that an opening has, or that are told later: those of files, and those of the
+/// configuration, by its keys.
+pub(crate) fn instructions(settings: &Settings) -> Vec<Instructions> {
+    let facts = &settings.facts;
+    let of_files = settings.mechanisms.instructions.then_some(&facts.instructions);
+    let keys = [("system_prompt", &facts.replace), ("system_prompt_append", &facts.append)];
+    let of_keys = keys.into_iter().filter_map(|(key, text)| {
+        let (file, text) = (key.to_owned(), text.clone()?);
+        Some(Instructions { file, text, is_users: true })
+    });
+    of_files.into_iter().flatten().cloned().chain(of_keys).collect()
+}
+
+/// Facts of a session that an opening is made of, as they are now.
 pub(crate) struct PreludeInputs {
     pub(crate) tools: Registry,
     /// Where commands run.
@@ -34,109 +143,62 @@ pub(crate) struct PreludeInputs {
     pub(crate) types: Arc<FoundTypes>,
 }
 
-/// Texts of files in the system prompt.
-pub(crate) struct PreludeMaterial {
-    pub(crate) instructions: Vec<Instructions>,
-    /// Names and descriptions.
-    pub(crate) skills: Vec<(String, String)>,
-    /// The same of subagent types.
-    pub(crate) types: Vec<(String, String)>,
-}
-
-/// A prelude and what it was made of.
-struct CachedPrelude {
-    settings: Arc<Settings>,
-    facts: PromptFacts,
-    model: String,
-    roots: Roots,
-    system: String,
-    prelude: Prelude,
-}
-
-impl PreludeMaterial {
-    fn of(settings: &Settings, inputs: &PreludeInputs) -> Self {
-        let offer = |skill: &Arc<Skill>| (skill.name.clone(), skill.description.clone());
-        let instructions = settings.facts.instructions.clone();
-        let skills = inputs.skills.skills.values().map(offer).collect();
-        Self { instructions, skills, types: offers(&inputs.types) }
-    }
-
-    /// The list of skills for the system prompt.
-    fn offers(&self) -> String {
-        let skills = self.skills.iter().map(|(name, said)| (&**name, &**said));
-        section(&skills.collect::<Vec<_>>())
-    }
+/// The opening of a conversation, and how it goes over the wire.
+#[derive(Default)]
+pub(crate) struct PreludeCache {
+    opening: Option<Arc<SessionOpening>>,
+    /// The opening as it goes over the wire to the model of this name.
+    encoded: Option<(String, Prelude)>,
 }
 
 impl PreludeCache {
-    /// The texts of files that the prelude has, if there is one.
-    pub(crate) fn material(&self) -> Option<&Arc<PreludeMaterial>> {
-        self.material.as_ref()
+    /// One that a journal has.
+    pub(crate) fn kept(opening: Option<SessionOpening>) -> Self {
+        Self { opening: opening.map(Arc::new), encoded: None }
     }
 
-    /// Has it made anew, by the files as they are then.
+    /// The opening, if one was sent and holds.
+    pub(crate) fn opening(&self) -> Option<&Arc<SessionOpening>> {
+        self.opening.as_ref()
+    }
+
+    /// Has it made anew, by the settings and files as they are then.
     pub(crate) fn forget(&mut self) {
         *self = Self::default();
     }
 
-    pub(crate) fn prelude(
+    /// Makes the opening, if there is none that holds; gives the new one then.
+    pub(crate) fn open(
         &mut self,
-        inputs: PreludeInputs,
-        settings: &Arc<Settings>,
+        inputs: &PreludeInputs,
+        settings: &Settings,
         model: &dyn Model,
-    ) -> Prelude {
-        let PreludeInputs { tools, commands, roots, .. } = &inputs;
-        let lean = model.is_lean();
-        if let Some(kept) = &self.kept
-            && Arc::ptr_eq(&kept.settings, settings)
-            && kept.model == model.name()
-            && kept.facts.lean == lean
-            && (kept.roots == *roots || kept.system == system_prompt(&kept.facts, roots))
-        {
-            return kept.prelude.clone();
+    ) -> Option<&SessionOpening> {
+        let folders_are = |folders: &str| {
+            let facts = PromptFacts { lean: model.is_lean(), ..settings.facts.clone() };
+            folders == self::folders(&facts, &inputs.roots)
+        };
+        let holds = self.opening.as_ref().is_some_and(|opening| {
+            opening.model == model.name()
+                && opening.lean == model.is_lean()
+                && (opening.folders.is_empty() || folders_are(&opening.folders))
+        });
+        if holds {
+            return None;
         }
-        let material =
-            self.material.get_or_insert_with(|| PreludeMaterial::of(settings, &inputs).into());
-        let skills = match !lean && settings.offers_skills() {
-            true => material.offers(),
-            false => String::new(),
-        };
-        let instructions = match settings.mechanisms.instructions {
-            true => material.instructions.clone(),
-            false => Vec::new(),
-        };
-        let tools = if lean { tools.lean() } else { tools.clone() };
-        let tools = tools.only(|name| name != LoadSkill::NAME || !skills.is_empty());
-        let starts_subagents = tools.names().any(|name| name == TaskTool::NAME);
-        let tools = match starts_subagents {
-            true => tools.with(TaskTool::offering(material.types.clone())),
-            false => tools,
-        };
-        let facts = PromptFacts {
-            commands: tools.has_commands().then_some(*commands),
-            has_file_tools: tools.has_file_tools(),
-            has_todos: tools.names().any(|name| name == TodoWrite::NAME),
-            lean,
-            skills,
-            instructions,
-            ..settings.facts.clone()
-        };
-        let system = system_prompt(&facts, roots);
-        let specs = tools.specs().into_iter().map(|spec| ToolDeclaration {
-            name: spec.name,
-            description: spec.description,
-            input_schema: spec.schema,
-        });
-        let specs: Vec<ToolDeclaration> = specs.collect();
-        let prelude = model.encode_prelude(&model.keys().redact(&system), &specs);
-        self.kept = Some(CachedPrelude {
-            settings: settings.clone(),
-            facts,
-            model: model.name().to_owned(),
-            roots: roots.clone(),
-            system,
-            prelude: prelude.clone(),
-        });
+        self.encoded = None;
+        Some(self.opening.insert(Arc::new(SessionOpening::of(inputs, settings, model))))
+    }
+
+    /// The opening as it goes over the wire; empty before there is one.
+    pub(crate) fn prelude(&mut self, model: &dyn Model) -> Prelude {
+        if let Some((_, prelude)) = self.encoded.as_ref().filter(|(name, _)| name == model.name()) {
+            return prelude.clone();
+        }
+        let nothing = SessionOpening::default();
+        let opening = self.opening.as_deref().unwrap_or(&nothing);
+        let prelude = model.encode_prelude(&opening.system, &opening.tools);
+        self.encoded = Some((model.name().to_owned(), prelude.clone()));
         prelude
     }
 }

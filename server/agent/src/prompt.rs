@@ -175,8 +175,12 @@ fn lean(facts: &PromptFacts) -> String {
     out
 }
 
-/// Where it is.
-fn place(out: &mut String, facts: &PromptFacts, roots: &Roots) {
+/// The lines of the system prompt that name the open folders; none if the user has replaced it.
+pub(crate) fn folders(facts: &PromptFacts, roots: &Roots) -> String {
+    let mut out = String::new();
+    if facts.replace.is_some() {
+        return out;
+    }
     let mut names = roots.iter();
     match names.next() {
         Some(first) => {
@@ -192,6 +196,12 @@ fn place(out: &mut String, facts: &PromptFacts, roots: &Roots) {
             "No folder is open: only the files open in the editor can be read and changed.\n",
         ),
     }
+    out
+}
+
+/// Where it is.
+fn place(out: &mut String, facts: &PromptFacts, roots: &Roots) {
+    out.push_str(&folders(facts, roots));
     if !facts.platform.is_empty() {
         let _ = writeln!(out, "Platform: {}", facts.platform);
     }

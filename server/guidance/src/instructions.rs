@@ -106,17 +106,17 @@ fn past(text: &str, room: &mut usize) -> Option<usize> {
     None
 }
 
-/// Words on each text that is another than the model knows: `before` by its system prompt, over that what it was `told` since, which
-/// is brought to now. Empty where all is as it was.
+/// Words on each text that is another than the model knows: `before` by its system prompt, files with their texts' hashes,
+/// over that what it was `told` since, which is brought to now. Empty where all is as it was.
 pub fn changes(
-    before: &[Instructions],
+    before: impl Iterator<Item = (String, ContentHash)>,
     told: &mut BTreeMap<String, Option<ContentHash>>,
     now: &[Instructions],
     lean: bool,
 ) -> String {
     let hash = |one: &Instructions| ContentHash::of(one.text.as_bytes());
     let mut known: BTreeMap<String, Option<ContentHash>> =
-        before.iter().map(|one| (one.file.clone(), Some(hash(one)))).collect();
+        before.map(|(file, hash)| (file, Some(hash))).collect();
     known.extend(told.clone());
     let mut out = String::new();
     let mut room = if lean { LEAN } else { usize::MAX };
@@ -168,7 +168,9 @@ mod tests {
     fn only_what_changed_is_told_and_once() {
         let before = [file("~/AGENTS.md", "a"), file("AGENTS.md", "b")];
         let mut told = BTreeMap::new();
-        let mut say = |now: &[Instructions]| changes(&before, &mut told, now, false);
+        let hash = |one: &Instructions| (one.file.clone(), ContentHash::of(one.text.as_bytes()));
+        let mut say =
+            |now: &[Instructions]| changes(before.iter().map(hash), &mut told, now, false);
         assert_eq!(say(&before), "");
         let other = [before[0].clone(), file("AGENTS.md", "c")];
         let words = "These are the repository's instructions from now on:\n<instructions file=\"AGENTS.md\">\nc\n</instructions>\n";

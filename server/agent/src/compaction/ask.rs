@@ -150,8 +150,7 @@ async fn ask(
     model: &Arc<dyn Model>,
     (pieces, max_tokens): (Vec<Piece>, u32),
 ) -> Result<ModelReply, SummaryFailure> {
-    let settings = parts.settings.get();
-    let prelude = conversation.prelude.prelude(parts.prelude_inputs(), &settings, &**model);
+    let prelude = conversation.prelude.prelude(&**model);
     let mut stream = model.stream(ModelRequest { prelude, pieces, max_tokens });
     let turn = conversation.turns.last().map_or(0, |mark| mark.turn);
     let mut builder = ReplyBuilder::new();

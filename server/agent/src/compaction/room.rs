@@ -25,9 +25,9 @@ impl Load {
     /// The load of a conversation as it stands; none without a model.
     pub(super) fn of(parts: &SessionParts, conversation: &mut Conversation) -> Option<Self> {
         let settings = parts.settings.get();
-        let (model, pieces) = conversation.history.request()?;
-        let Conversation { context, prelude, history, .. } = conversation;
-        let prelude = prelude.prelude(parts.prelude_inputs(), &settings, &*model);
+        let (model, prelude) = conversation.open(parts)?;
+        let Conversation { context, history, .. } = conversation;
+        let pieces = history.pieces();
         let bytes = context::bytes(&prelude, &pieces, history.images());
         let prelude = prelude.as_str().len();
         let known = context.room(&*model, settings.limits.wanted_output(), prelude);

@@ -9,6 +9,7 @@ use crate::calls::{CallStage, CallStages};
 use crate::history::{History, HistoryMark};
 use crate::knowledge::Knowledge;
 use crate::news::News;
+use crate::prelude::SessionOpening;
 use crate::reads::{KnownFiles, SeenText};
 use crate::settings::ModelChoice;
 use crate::subagent::result::last_words;
@@ -70,6 +71,8 @@ pub struct Past {
     /// Lines that could not be read, in sentences.
     pub problems: Vec<String>,
     pub(crate) history: History,
+    /// What requests open with, unless that is to be made anew.
+    pub(crate) opening: Option<SessionOpening>,
     /// The histories before each compaction, for words that are taken back.
     earlier: Vec<History>,
     /// The user's own words, oldest first.
@@ -235,6 +238,7 @@ impl Past {
             Record::Compacted { message, tail, .. } => {
                 self.earlier.push(self.history.clone());
                 self.history.compact(message.into_owned(), &tail);
+                self.opening = None;
                 // Skills whose text stays are written behind it.
                 self.knowledge.skills.clear();
             }
@@ -242,6 +246,10 @@ impl Past {
             Record::Call { id, stage } => self.called(&id, stage.into_owned()),
             Record::CallIds { by, ids } => self.history.restore_ids(&by, ids),
             Record::Model(name) => self.history.spoken_to(&name),
+            Record::Opening(opening) => {
+                self.history.drop_thoughts();
+                self.opening = Some(opening.into_owned());
+            }
             Record::Usage(spent) => self.spent = spent,
             Record::Thread { call, record, .. } => self.thread_said(&call, *record),
             Record::Ended { at, .. } => {
@@ -349,6 +357,7 @@ impl Past {
             let era = mark.history.era() as usize;
             if let Some(then) = self.earlier.get(era) {
                 self.history = then.clone();
+                self.history.drop_thoughts();
             }
             self.earlier.truncate(era);
             self.history.truncate(&mark.history);
@@ -424,6 +433,7 @@ fn is_unknown(line: &[u8]) -> bool {
         "turn",
         "said",
         "model",
+        "opening",
         "usage",
         "ended",
         "decision",

@@ -7,6 +7,7 @@ use crate::audit::Audit;
 use crate::bundles::id::BundleId;
 use crate::calls::CallStage;
 use crate::history::tail::CompactedTail;
+use crate::prelude::SessionOpening;
 use crate::settings::ModelChoice;
 use ropewalk_model::{Block, Role};
 use ropewalk_protocol::{
@@ -91,6 +92,8 @@ pub enum Record<'a> {
     },
     /// From here on the history is for this model.
     Model(Cow<'a, str>),
+    /// From here on requests open with this. What was thought before is dropped.
+    Opening(Cow<'a, SessionOpening>),
     /// Tokens of the session so far, and what they cost.
     Usage(Spent),
     /// A turn has ended.

@@ -202,7 +202,7 @@ pub(crate) fn conversation(
         shared: None,
         told_unkept: false,
         context: ContextNotices::default(),
-        prelude: PreludeCache::default(),
+        prelude: PreludeCache::kept(past.opening),
         knowledge: Arc::new(SharedKnowledge::new(knowledge, keeping(journal.clone()))),
         journal: journal.clone(),
         snapshot,

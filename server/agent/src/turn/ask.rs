@@ -9,7 +9,7 @@ use crate::hooks::TurnOutcome;
 use crate::interrupt::Interrupted;
 use crate::settings::Settings;
 use futures::StreamExt;
-use ropewalk_model::{Delta, Model, ModelError, ModelReply, ModelRequest, Piece, ReplyBuilder};
+use ropewalk_model::{Delta, Model, ModelError, ModelReply, ModelRequest, Prelude, ReplyBuilder};
 use ropewalk_protocol::{Event, Price, Spent, StopReason, Usage};
 use std::sync::Arc;
 
@@ -54,13 +54,13 @@ impl Turn {
             return Err(TurnOutcome::told(StopReason::Error, sentence.clone()).into());
         }
         self.conversation.follow(&settings);
-        let Some((model, pieces)) = self.conversation.history.request() else {
-            return Err(TurnOutcome::told(StopReason::Error, "No model is set up.").into());
-        };
-        if model.limits().context.is_none() {
+        if self.conversation.history.model().is_some_and(|model| model.limits().context.is_none()) {
             self.wait_for_context().await;
         }
-        let (request, sent) = self.request(&settings, &*model, pieces);
+        let Some((model, prelude)) = self.conversation.open(&self.parts) else {
+            return Err(TurnOutcome::told(StopReason::Error, "No model is set up.").into());
+        };
+        let (request, sent) = self.request(&settings, &*model, prelude);
         let mut stream = model.stream(request);
         let mut builder = ReplyBuilder::new();
         let failure = loop {
@@ -104,12 +104,12 @@ impl Turn {
         &mut self,
         settings: &Arc<Settings>,
         model: &dyn Model,
-        pieces: Vec<Piece>,
+        prelude: Prelude,
     ) -> (ModelRequest, usize) {
         let parts = &self.parts;
-        let Conversation { context, prelude, history, .. } = &mut self.conversation;
+        let Conversation { context, history, .. } = &mut self.conversation;
         context.tell(&parts.events, model);
-        let prelude = prelude.prelude(parts.prelude_inputs(), settings, model);
+        let pieces = history.pieces();
         let wanted = settings.limits.wanted_output();
         let room = context.room(model, wanted, prelude.as_str().len());
         context.keep_room(room);
