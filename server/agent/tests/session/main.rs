@@ -28,6 +28,7 @@ mod journal;
 mod lean;
 mod members;
 mod news;
+mod opening;
 mod prefix;
 mod queue;
 mod repeats;
