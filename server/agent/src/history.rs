@@ -6,6 +6,7 @@
 //! when the same side speaks again. No key of the model's is in it, whoever said it.
 
 mod ids;
+pub(crate) mod reduce;
 pub(crate) mod tail;
 
 use crate::context::text_bytes;
@@ -422,7 +423,7 @@ impl History {
 }
 
 /// A mark in a history: behind so many blocks of its message of this number.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct HistoryMark {
     era: u32,
     messages: usize,

@@ -242,6 +242,15 @@ impl Past {
                 // Skills whose text stays are written behind it.
                 self.knowledge.skills.clear();
             }
+            Record::Reduced(how) => {
+                let prompt = self.turns.last().map(|mark| mark.history.clone()).unwrap_or_default();
+                if let Some(reduced) = self.history.reduced(how, &prompt) {
+                    let before = std::mem::replace(&mut self.history, reduced);
+                    if self.history.era() > before.era() {
+                        self.earlier.push(before);
+                    }
+                }
+            }
             Record::Said { id, role, content } => self.said(id, role, content.into_owned()),
             Record::Call { id, stage } => self.called(&id, stage.into_owned()),
             Record::CallIds { by, ids } => self.history.restore_ids(&by, ids),
@@ -452,6 +461,7 @@ fn is_unknown(line: &[u8]) -> bool {
         "background",
         "words",
         "compacted",
+        "reduced",
         "todos",
         "check",
         "thread",

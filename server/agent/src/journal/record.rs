@@ -6,6 +6,7 @@
 use crate::audit::Audit;
 use crate::bundles::id::BundleId;
 use crate::calls::CallStage;
+use crate::history::reduce::Reduction;
 use crate::history::tail::CompactedTail;
 use crate::prelude::SessionOpening;
 use crate::settings::ModelChoice;
@@ -206,6 +207,8 @@ pub enum Record<'a> {
         /// Tokens of it afterwards.
         after: u64,
     },
+    /// The model's server took the history only when it was reduced so.
+    Reduced(Reduction),
     /// A record of a subagent. Readers of the session's own conversation pass over it.
     Thread {
         /// The subagent's id.

@@ -5,8 +5,10 @@ use super::reply::{StepReply, says_nothing, take_cut_call};
 use crate::calls::{ModelCall, read_loosely};
 use crate::context;
 use crate::conversation::Conversation;
+use crate::history::reduce::Reduction;
 use crate::hooks::TurnOutcome;
 use crate::interrupt::Interrupted;
+use crate::journal::record::Record;
 use crate::settings::Settings;
 use futures::StreamExt;
 use ropewalk_model::{Delta, Model, ModelError, ModelReply, ModelRequest, Prelude, ReplyBuilder};
@@ -17,6 +19,8 @@ use std::sync::Arc;
 enum AskFailure {
     /// Its server has refused the request as too long.
     TooLong(ModelError),
+    /// Its server has refused the request for another reason, and would refuse it again.
+    Refused(ModelError),
     Ended(TurnOutcome),
 }
 
@@ -27,24 +31,73 @@ impl From<TurnOutcome> for AskFailure {
 }
 
 impl Turn {
-    /// Asks the model, and once more if its server refuses the request as too long and a hook has mended that.
+    /// Asks the model. If its server refuses the request as too long, and a hook has mended that, it is asked once more; if
+    /// it refuses the request for another reason, it is asked with more and more of the history in words.
     pub(crate) async fn ask(&mut self) -> Result<StepReply, TurnOutcome> {
         self.before_step(false).await?;
         let asked = match self.ask_once().await {
             Err(AskFailure::TooLong(error)) => {
-                let before = self.conversation.history.request().map(|(_, pieces)| pieces);
+                let before = self.conversation.history.pieces();
                 self.before_step(true).await?;
-                match self.conversation.history.request().map(|(_, pieces)| pieces) == before {
+                match self.conversation.history.pieces() == before {
                     true => Err(AskFailure::TooLong(error)),
                     false => self.ask_once().await,
                 }
             }
             asked => asked,
         };
+        let asked = match asked {
+            Err(AskFailure::Refused(error)) => self.ask_with_less(error).await,
+            asked => asked,
+        };
         asked.map_err(|unanswered| match unanswered {
-            AskFailure::TooLong(error) => TurnOutcome::told(StopReason::Error, error.to_string()),
+            AskFailure::TooLong(error) | AskFailure::Refused(error) => {
+                TurnOutcome::told(StopReason::Error, error.to_string())
+            }
             AskFailure::Ended(outcome) => outcome,
         })
+    }
+
+    /// Asks with the history reduced, more each time, until the server answers. The history stays reduced then; if no
+    /// reduction helps it is as before, since the fault lies elsewhere: in the prompt, the tools, or a setting.
+    async fn ask_with_less(&mut self, error: ModelError) -> Result<StepReply, AskFailure> {
+        let prompt = self.conversation.turns.last().map(|mark| mark.history.clone());
+        let prompt = prompt.unwrap_or_default();
+        let mut sent = self.conversation.history.pieces();
+        for how in Reduction::ALL {
+            let Some(reduced) = self.conversation.history.reduced(how, &prompt) else { continue };
+            if reduced.pieces() == sent {
+                continue;
+            }
+            sent = reduced.pieces();
+            let whole = std::mem::replace(&mut self.conversation.history, reduced);
+            self.reducing = Some(how);
+            let asked = self.ask_once().await;
+            if self.reducing.take().is_none() {
+                return asked;
+            }
+            // Nothing of a reply has come.
+            self.conversation.history = whole;
+            match asked {
+                Err(AskFailure::Refused(_) | AskFailure::TooLong(_)) => {}
+                asked => return asked,
+            }
+        }
+        Err(AskFailure::Refused(error))
+    }
+
+    /// The server answers a history that was reduced: so it stays.
+    fn keep_reduced(&mut self) {
+        let Some(how) = self.reducing.take() else { return };
+        self.conversation.journal.write(&Record::Reduced(how));
+        self.conversation.publish();
+        let words = how.in_words();
+        tracing::warn!(reduction = words, "the model's server refused the conversation as it was");
+        if how != Reduction::Thoughts {
+            self.warn(format!(
+                "The model's server refused the conversation as it was; it goes on {words}."
+            ));
+        }
     }
 
     /// One call of the model: its reply, shown as it comes and kept in the history.
@@ -66,6 +119,9 @@ impl Turn {
         let failure = loop {
             match self.or_interrupted(stream.next()).await {
                 Ok(Some(Ok(delta))) => {
+                    if !matches!(delta, Delta::Waiting { .. } | Delta::Retrying { .. }) {
+                        self.keep_reduced();
+                    }
                     self.show(&delta);
                     builder.push(&delta);
                 }
@@ -83,6 +139,9 @@ impl Turn {
                 Ok(Some(Err(error @ ModelError::ContextLength { .. }))) => {
                     break AskFailure::TooLong(error);
                 }
+                Ok(Some(Err(error @ ModelError::InvalidRequest { .. }))) => {
+                    break AskFailure::Refused(error);
+                }
                 Ok(Some(Err(error))) => {
                     break TurnOutcome::told(StopReason::Error, error.to_string()).into();
                 }
@@ -92,7 +151,9 @@ impl Turn {
         let partial = builder.finish_partial();
         match failure {
             // The same is asked again: what it has said until then is not to be answered.
-            AskFailure::TooLong(_) => self.count(partial.usage, model.price()),
+            AskFailure::TooLong(_) | AskFailure::Refused(_) => {
+                self.count(partial.usage, model.price())
+            }
             // The stream ended early: what is whole of the reply stays.
             AskFailure::Ended(_) => drop(self.take_in(partial, model.name(), model.price())),
         }

@@ -2,6 +2,7 @@
 
 use crate::calls::{CallStages, Repeats};
 use crate::conversation::Conversation;
+use crate::history::reduce::Reduction;
 use crate::hooks::StepHook;
 use crate::interrupt::{Interrupt, Interrupted};
 use crate::session::parts::SessionParts;
@@ -40,6 +41,8 @@ pub(crate) struct Turn {
     pub(crate) cuts: u32,
     /// True if the model was just asked again, because its reply said nothing.
     pub(crate) asked_again: bool,
+    /// The reduction of the history that the model is just asked with.
+    pub(super) reducing: Option<Reduction>,
     /// Reasons that the user has given for refusing calls, until the conversation has them.
     pub(crate) refusals: Mutex<Vec<String>>,
     /// How far the calls of the step have come.
@@ -72,6 +75,7 @@ impl Turn {
             stages: Mutex::default(),
             cuts: 0,
             asked_again: false,
+            reducing: None,
             subagents: TurnSubagents::default(),
             looking: None,
         }
