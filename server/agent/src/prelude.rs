@@ -110,7 +110,10 @@ impl SessionOpening {
         Self {
             model: model.name().to_owned(),
             lean,
-            folders: folders(&facts, roots),
+            folders: match facts.replace {
+                Some(_) => String::new(),
+                None => folders(&facts, roots),
+            },
             system: model.keys().redact(&system_prompt(&facts, roots)).into_owned(),
             tools: specs.collect(),
             instructions: texts.iter().map(|one| OpeningText::of(&one.file, &one.text)).collect(),
@@ -174,10 +177,7 @@ impl PreludeCache {
         settings: &Settings,
         model: &dyn Model,
     ) -> Option<&SessionOpening> {
-        let folders_are = |folders: &str| {
-            let facts = PromptFacts { lean: model.is_lean(), ..settings.facts.clone() };
-            folders == self::folders(&facts, &inputs.roots)
-        };
+        let folders_are = |folders: &str| folders == self::folders(&settings.facts, &inputs.roots);
         let holds = self.opening.as_ref().is_some_and(|opening| {
             opening.model == model.name()
                 && opening.lean == model.is_lean()

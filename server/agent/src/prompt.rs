@@ -175,12 +175,9 @@ fn lean(facts: &PromptFacts) -> String {
     out
 }
 
-/// The lines of the system prompt that name the open folders; none if the user has replaced it.
+/// The lines of the system prompt that name the open folders.
 pub(crate) fn folders(facts: &PromptFacts, roots: &Roots) -> String {
     let mut out = String::new();
-    if facts.replace.is_some() {
-        return out;
-    }
     let mut names = roots.iter();
     match names.next() {
         Some(first) => {

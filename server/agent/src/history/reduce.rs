@@ -125,6 +125,9 @@ impl History {
             (None, Some(entry)) if entry.message.role == Role::User => (entry.clone(), 0),
             _ => return,
         };
+        if self.entries.len() == 1 && skipped == 0 {
+            return;
+        }
         let mut entry = entry;
         let message = Arc::make_mut(&mut entry.message);
         message.content.drain(..skipped.min(message.content.len()));

@@ -116,11 +116,13 @@ impl Turn {
         let (request, sent) = self.request(&settings, &*model, prelude);
         let mut stream = model.stream(request);
         let mut builder = ReplyBuilder::new();
+        let mut has_begun = false;
         let failure = loop {
             match self.or_interrupted(stream.next()).await {
                 Ok(Some(Ok(delta))) => {
                     if !matches!(delta, Delta::Waiting { .. } | Delta::Retrying { .. }) {
                         self.keep_reduced();
+                        has_begun = true;
                     }
                     self.show(&delta);
                     builder.push(&delta);
@@ -139,7 +141,7 @@ impl Turn {
                 Ok(Some(Err(error @ ModelError::ContextLength { .. }))) => {
                     break AskFailure::TooLong(error);
                 }
-                Ok(Some(Err(error @ ModelError::InvalidRequest { .. }))) => {
+                Ok(Some(Err(error @ ModelError::InvalidRequest { .. }))) if !has_begun => {
                     break AskFailure::Refused(error);
                 }
                 Ok(Some(Err(error))) => {

@@ -31,6 +31,7 @@ mod news;
 mod opening;
 mod prefix;
 mod queue;
+mod refused;
 mod repeats;
 mod resume;
 mod review;

@@ -23,7 +23,7 @@ fn repositorys(text: &str) -> Instructions {
 }
 
 fn thinks() -> ScriptedReply {
-    reply().thinking("a thought", "sealed").call("list_dir", json!({}))
+    reply().thinking("a thought", "sealed").forget_thinking().call("list_dir", json!({}))
 }
 
 /// The system prompt and the tools of a request.
@@ -34,7 +34,7 @@ fn opening(request: &Value) -> (Value, Value) {
 #[tokio::test]
 async fn edits_in_a_session_are_told_and_change_no_byte_of_it() {
     for (edit, words) in EDITS {
-        let mut bench = start([thinks(), says("ok"), says("ok").expect_text(words), says("ok")]);
+        let mut bench = start([thinks(), says("ok"), says("ok").expect_text(*words), says("ok")]);
         bench.run("one").await;
         let mut new = settings(client(&bench.model));
         edit(&mut new);
@@ -57,7 +57,7 @@ async fn a_session_that_goes_on_has_the_opening_that_it_had() {
         let mut bench = start_kept([thinks(), says("ok")]);
         bench.run("one").await;
         let before = bench.model.requests();
-        let replies = [says("ok").expect_text(words), says("ok")];
+        let replies = [says("ok").expect_text(*words), says("ok")];
         let mut bench = resume_with(bench.dies().await, replies, edit);
         assert_eq!(bench.run("two").await, StopReason::EndTurn);
         assert_eq!(bench.run("three").await, StopReason::EndTurn);

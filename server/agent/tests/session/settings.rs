@@ -98,7 +98,8 @@ async fn a_tool_that_is_switched_off_is_gone_from_request_and_prompt() {
     let request = &bench.model.requests()[0];
     let names: Vec<&Value> =
         request["tools"].as_array().unwrap().iter().map(|t| &t["name"]).collect();
-    assert_eq!((names, says_so(request)), (vec!["bash"], false));
+    assert_eq!(names, ["bash"]);
+    assert!(!says_so(request));
 }
 
 #[tokio::test]

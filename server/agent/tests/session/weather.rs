@@ -107,7 +107,7 @@ async fn it_is_in_request_progress_events_and_transcript() {
         // The call is known when the session goes on, also where the tool is not there any more.
         let gone = says("It was mild.").expect(|body| match body.to_string() {
             body if !body.contains("12 degrees") => Err(body),
-            body if body.contains("Gives the current weather") => Err(body),
+            body if !body.contains("Switched off: get_weather") => Err(body),
             _ => Ok(()),
         });
         let mut bench = resume_over(*protocol, dir, [gone]);

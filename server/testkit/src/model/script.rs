@@ -92,6 +92,7 @@ pub struct ScriptedReply {
     pub(super) expectations: Vec<Expectation>,
     pub(super) conversation: String,
     pub(super) is_by_beginning: bool,
+    pub(super) is_each_alone: bool,
     pub(super) forever: bool,
     pub(super) keeps_thinking: bool,
     pub(super) from_request: Option<Arc<FromRequest>>,
@@ -126,6 +127,7 @@ impl ScriptedReply {
             expectations: Vec::new(),
             conversation: "main".to_owned(),
             is_by_beginning: false,
+            is_each_alone: false,
             forever: false,
             keeps_thinking: true,
             from_request: None,
@@ -328,8 +330,17 @@ impl ScriptedReply {
         self
     }
 
+    /// Takes each request for a history of its own, for a server that has histories changed.
+    pub fn each_alone(mut self) -> ScriptedReply {
+        self.is_each_alone = true;
+        self
+    }
+
     /// The history that a request belongs to.
     pub(super) fn conversation_of(&self, said: &Value) -> String {
+        if self.is_each_alone {
+            return said.to_string();
+        }
         if !self.is_by_beginning {
             return self.conversation.clone();
         }

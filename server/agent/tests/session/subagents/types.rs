@@ -213,11 +213,13 @@ async fn what_changes_is_told_with_the_next_prompt_and_the_prefix_stays() {
         assert_eq!(request["system"], requests[0]["system"]);
     }
     assert!(super::told(&bench)[0].starts_with("Looked."));
-    // A session that goes on begins with the types as they are.
+    // A session that goes on has the types that it began with, and is told of the others again.
+    let before = requests[0]["tools"].clone();
     let mut bench = resume(bench.dies().await, [says("ok")]);
     bench.run("on").await;
-    let task = task_tool(&bench.model.requests()[0]);
-    assert!(task.contains("- late: Came late") && !task.contains("gone"), "{task}");
+    let request = bench.model.requests().remove(0);
+    assert_eq!(request["tools"], before);
+    assert!(last_message(&request).contains("New subagent type: late: Came late"));
 }
 
 #[tokio::test]
