@@ -79,13 +79,18 @@ fn a_plugin_that_shows_all_is_sent_no_message() {
     });
     editor.execute("ropewalk.approve", Value::Null).unwrap();
     editor.wait_for_turn_end();
-    for command in ["status", "sessions", "accept", "undo", "show", "next"] {
-        let _ = editor.execute(&format!("ropewalk.{command}"), Value::Null);
-    }
+    let run = |commands: &[&str]| {
+        for command in commands {
+            let _ = editor.execute(&format!("ropewalk.{command}"), Value::Null);
+        }
+    };
+    run(&["status", "sessions", "accept", "undo"]);
+    wait_for_reviews(&editor, 2);
+    // Nothing waits any more, so that no file is shown.
+    run(&["show", "next"]);
     for words in ["/help", "/status", "/mode", "/todos", "/mode sideways"] {
         editor.execute("ropewalk.prompt", json!({ "prompt": words })).unwrap();
     }
-    wait_for_reviews(&editor, 2);
     editor.wait_for("the help", |seen| {
         let notices = seen.events().into_iter().filter(|event| event["type"] == "notice");
         let said = |part: &str| {

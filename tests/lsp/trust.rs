@@ -57,23 +57,34 @@ fn a_repository_instructs_at_once_and_gets_more_only_when_it_is_trusted() {
     assert_eq!(asked.enables.len(), 2, "{}", asked.question());
     trust::remember(&environment, &asked.root, &asked.hash, Answer::Trust).unwrap();
     stage.write("AGENTS.md", "Use spaces.");
-    let second = system("two");
-    assert!(second.contains("Speak softly.") && second.contains("Use tabs."), "{second}");
-    let told = stage.agent.model.requests().last().unwrap()["messages"].to_string();
-    assert!(told.contains("instructions from now on") && told.contains("Use spaces."), "{told}");
+    let told = || last_message(&stage);
+    assert_eq!(system("two"), first, "the session keeps its opening");
+    let second = told();
+    assert!(second.contains("instructions from now on") && second.contains("Use spaces."));
+    assert!(second.contains("Speak softly."), "{second}");
 
     // Another word is another question, which is asked at once.
     stage.write(".ropewalk/config.toml", &config.replace("softly", "evil"));
     let third = system("three");
     assert!(editor.answer_dialog("Don't trust").message.contains("`Speak evil.`"));
-    assert!(!third.contains("evil") && !third.contains("softly"), "{third}");
+    assert_eq!(third, first);
+    let third = told();
+    assert!(third.contains("system_prompt_append hold no longer"), "{third}");
+    assert!(!third.contains("evil"), "{third}");
 
     stage.write(".ropewalk/config.toml", "mechanisms.instructions = false");
-    assert!(!system("four").contains("Use tabs."));
+    system("four");
+    assert!(told().contains("AGENTS.md hold no longer"));
     stage.end(editor);
 }
 
 const ASKS: &str = "system_prompt_append = \"Speak softly.\"\n";
+
+/// The last message that the model was sent.
+fn last_message(stage: &Stage) -> String {
+    let requests = stage.agent.model.requests();
+    requests.last().unwrap()["messages"].as_array().unwrap().last().unwrap().to_string()
+}
 
 /// The system prompt of the next turn.
 fn system(stage: &Stage, editor: &FakeEditor, words: &str) -> String {
@@ -88,8 +99,11 @@ fn replies(names: &[&str]) -> Vec<ScriptedReply> {
 
 #[test]
 fn a_click_on_trust_counts_at_once_and_is_remembered() {
-    let stage =
-        Stage::new("review", &[(".ropewalk/config.toml", ASKS)], replies(&["one", "two", "three"]));
+    let stage = Stage::new(
+        "review",
+        &[(".ropewalk/config.toml", ASKS)],
+        replies(&["one", "two", "three", "four"]),
+    );
     let editor = stage.quiet_editor(Profile::VSCODE);
     editor.answer_dialog("Trust");
     let environment = Variables(stage.agent.environment());
@@ -105,7 +119,10 @@ fn a_click_on_trust_counts_at_once_and_is_remembered() {
     let forgotten = editor.execute("ropewalk.trust", json!("forget")).unwrap();
     assert_eq!(forgotten, json!({ "forgotten": 1 }));
     editor.dismiss_dialog();
-    assert!(!system(&stage, &editor, "three").contains("Speak softly."));
+    assert!(system(&stage, &editor, "three").contains("Speak softly."));
+    assert!(last_message(&stage).contains("system_prompt_append hold no longer"));
+    editor.execute("ropewalk.new", Value::Null).unwrap();
+    assert!(!system(&stage, &editor, "four").contains("Speak softly."), "a new session has none");
     stage.end(editor);
 }
 

@@ -133,7 +133,7 @@ fn a_compaction_between_turns_is_shown_until_it_ends_and_can_be_stopped() {
     bench.nvim.wait_for_screen("sums up the conversation so far");
     bench.nvim.feed("<C-c>");
     bench.wait_for_transcript("The summary was stopped; nothing has changed.");
-    assert_eq!(bench.state("{ state.note, require('ropewalk.status').doing(state) }"), json!([]));
+    bench.wait_for_state("{ state.note, require('ropewalk.status').doing(state) }", &json!([]));
     bench.end();
 }
 

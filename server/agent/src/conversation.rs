@@ -12,14 +12,12 @@ use crate::journal::record::{Record, now};
 use crate::knowledge::SharedKnowledge;
 use crate::prelude::PreludeCache;
 use crate::reads::{KnownFiles, SeenText};
-use crate::session::parts::SessionParts;
 use crate::settings::Settings;
 use crate::subagent::spending::TurnSpending;
-use ropewalk_model::{Block, Message, Model, Prelude};
+use ropewalk_model::{Block, Message};
 use ropewalk_protocol::{MessageId, Spent, TodoList};
 use ropewalk_workspace::Note;
 use ropewalk_workspace::state::SavedState;
-use std::borrow::Cow;
 use std::sync::Arc;
 use tokio::sync::watch;
 
@@ -111,23 +109,6 @@ impl Conversation {
         if let Ok(model) = &settings.model {
             self.history.speak_to(model.clone());
         }
-    }
-
-    /// The model of these settings, and what a request to it opens with; None before a model is known. An opening that
-    /// is made anew takes what was thought before it along.
-    pub(crate) fn open(&mut self, parts: &SessionParts) -> Option<(Arc<dyn Model>, Prelude)> {
-        let settings = parts.settings.get();
-        self.follow(&settings);
-        let model = self.history.model()?.clone();
-        if let Some(opening) = self.prelude.open(&parts.prelude_inputs(), &settings, &*model) {
-            // Subagents begin anew with each process.
-            if parts.thread.is_none() {
-                self.journal.write(&Record::Opening(Cow::Borrowed(opening)));
-            }
-            self.history.drop_thoughts();
-        }
-        let prelude = self.prelude.prelude(&*model);
-        Some((model, prelude))
     }
 
     /// A turn begins: what was before it is remembered, for taking it back.

@@ -12,9 +12,11 @@
 
 pub mod export;
 mod ids;
+pub mod opening;
 pub(crate) mod outputs;
 pub mod past;
 pub mod record;
+pub mod reduction;
 mod replay;
 pub mod store;
 

@@ -2,8 +2,9 @@
 //! names by `/name`.
 
 use crate::conversation::Conversation;
+use crate::journal::opening::{OpeningText, SessionOpening};
 use crate::offers::faults;
-use crate::prelude::{self, OpeningText, SessionOpening};
+use crate::prelude;
 use crate::session::parts::SessionParts;
 use crate::settings::Settings;
 use crate::slash::{Expanded, expanded};

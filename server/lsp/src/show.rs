@@ -208,6 +208,8 @@ impl ShowState {
 
     async fn end(&mut self, state: &Arc<State>, stop: StopReason, message: Option<String>) {
         let waiting = state.waiting();
+        // Whoever sees the progress end may ask from elsewhere at once.
+        let is_in_chat = state.is_in_chat();
         self.end_progress(state, stop, waiting).await;
         if state.facts().options.events {
             return;
@@ -223,7 +225,7 @@ impl ShowState {
         let message = message.map(|message| (kind, message)).or(found);
         if self.record.is_some() {
             state.record_end(message.iter().map(|(_, words)| words.clone()).collect());
-            if state.is_in_chat() {
+            if is_in_chat {
                 return;
             }
         }

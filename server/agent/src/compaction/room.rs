@@ -25,7 +25,7 @@ impl Load {
     /// The load of a conversation as it stands; none without a model.
     pub(super) fn of(parts: &SessionParts, conversation: &mut Conversation) -> Option<Self> {
         let settings = parts.settings.get();
-        let (model, prelude) = conversation.open(parts)?;
+        let (model, prelude) = parts.open(conversation)?;
         let Conversation { context, history, .. } = conversation;
         let pieces = history.pieces();
         let bytes = context::bytes(&prelude, &pieces, history.images());

@@ -1,27 +1,11 @@
 //! Reductions of a history that a model's server refuses: more and more of it is replaced by words.
 
 use super::{History, HistoryMark, NO_ANSWER, is_thinking};
+use crate::journal::reduction::Reduction;
 use ropewalk_model::{Block, Role, ToolInput};
 use ropewalk_protocol::Content;
 use ropewalk_protocol::content::in_words;
-use serde::{Deserialize, Serialize};
 use std::sync::Arc;
-
-/// A reduction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Reduction {
-    /// What was thought is dropped.
-    Thoughts,
-    /// Earlier prompts that were never answered are left out, too.
-    Prompts,
-    /// Images and documents are named in words, too.
-    Media,
-    /// Calls and results are texts, too.
-    Calls,
-    /// All is left out but the prompt of the turn.
-    All,
-}
 
 /// In the place of prompts that were never answered.
 const LEFT_OUT: &str = "(Words of the user that the model's server refused are left out.)";
@@ -29,23 +13,6 @@ const LEFT_OUT: &str = "(Words of the user that the model's server refused are l
 /// Before a prompt when all else is left out.
 const ALL_LEFT_OUT: &str = "(The model's server refused the conversation until now, so that it is left out, with what was done in \
                             this turn. Look at the files before you go on.)";
-
-impl Reduction {
-    /// All of them, the one that takes least first. Each takes what those before it take.
-    pub(crate) const ALL: [Reduction; 5] =
-        [Self::Thoughts, Self::Prompts, Self::Media, Self::Calls, Self::All];
-
-    /// Words for the user on what is gone.
-    pub(crate) fn in_words(self) -> &'static str {
-        match self {
-            Self::Thoughts => "without what the model had thought",
-            Self::Prompts => "without the prompts that were refused",
-            Self::Media => "with images and documents only named",
-            Self::Calls => "with all calls and results as plain text",
-            Self::All => "with nothing but the last prompt",
-        }
-    }
-}
 
 impl History {
     /// This history reduced; `prompt` is the mark behind which the prompt of the running turn stands. None if that takes

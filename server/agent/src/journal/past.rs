@@ -7,9 +7,9 @@ use super::record::{JournalHead, JournalSummary, Record, VERSION};
 use crate::bundles::TakenBundles;
 use crate::calls::{CallStage, CallStages};
 use crate::history::{History, HistoryMark};
+use crate::journal::opening::SessionOpening;
 use crate::knowledge::Knowledge;
 use crate::news::News;
-use crate::prelude::SessionOpening;
 use crate::reads::{KnownFiles, SeenText};
 use crate::settings::ModelChoice;
 use crate::subagent::result::last_words;
@@ -71,7 +71,7 @@ pub struct Past {
     /// Lines that could not be read, in sentences.
     pub problems: Vec<String>,
     pub(crate) history: History,
-    /// What requests open with, unless that is to be made anew.
+    /// The opening of requests, unless it is to be made anew.
     pub(crate) opening: Option<SessionOpening>,
     /// The histories before each compaction, for words that are taken back.
     earlier: Vec<History>,

@@ -6,9 +6,9 @@
 use crate::audit::Audit;
 use crate::bundles::id::BundleId;
 use crate::calls::CallStage;
-use crate::history::reduce::Reduction;
 use crate::history::tail::CompactedTail;
-use crate::prelude::SessionOpening;
+use crate::journal::opening::SessionOpening;
+use crate::journal::reduction::Reduction;
 use crate::settings::ModelChoice;
 use ropewalk_model::{Block, Role};
 use ropewalk_protocol::{

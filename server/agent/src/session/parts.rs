@@ -29,7 +29,7 @@ use crate::tools::load_skill::LoadSkill;
 use crate::tools::task::TaskTool;
 use crate::tools::todo_write::TodoWrite;
 use ropewalk_guidance::loading::LoadedSkill;
-use ropewalk_model::Block;
+use ropewalk_model::{Block, Model, Prelude};
 use ropewalk_protocol::{Event, Mode, SessionEvent, StopReason};
 use ropewalk_tools::blocking::spawn_blocking;
 use ropewalk_tools::{CommandRunner, Registry, Rule, TypedTool as _};
@@ -270,6 +270,27 @@ impl SessionParts {
             _ => true,
         };
         self.tools.clone().only(|name| is_on(name) && settings.offers(name))
+    }
+
+    /// The model of a conversation and the opening of its requests; None before a model is known. Where the opening is made
+    /// anew, thoughts of before are dropped.
+    pub(crate) fn open(
+        &self,
+        conversation: &mut Conversation,
+    ) -> Option<(Arc<dyn Model>, Prelude)> {
+        let settings = self.settings.get();
+        conversation.follow(&settings);
+        let model = conversation.history.model()?.clone();
+        let Conversation { prelude, history, journal, .. } = conversation;
+        if let Some(opening) = prelude.open(&self.prelude_inputs(), &settings, &*model) {
+            // Subagents begin anew with each process.
+            if self.thread.is_none() {
+                journal.write(&Record::Opening(Cow::Borrowed(opening)));
+            }
+            history.drop_thoughts();
+        }
+        let prelude = prelude.prelude(&*model);
+        Some((model, prelude))
     }
 
     /// Facts that the prelude of the next request is made of.

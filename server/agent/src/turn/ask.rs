@@ -5,10 +5,10 @@ use super::reply::{StepReply, says_nothing, take_cut_call};
 use crate::calls::{ModelCall, read_loosely};
 use crate::context;
 use crate::conversation::Conversation;
-use crate::history::reduce::Reduction;
 use crate::hooks::TurnOutcome;
 use crate::interrupt::Interrupted;
 use crate::journal::record::Record;
+use crate::journal::reduction::Reduction;
 use crate::settings::Settings;
 use futures::StreamExt;
 use ropewalk_model::{Delta, Model, ModelError, ModelReply, ModelRequest, Prelude, ReplyBuilder};
@@ -110,7 +110,7 @@ impl Turn {
         if self.conversation.history.model().is_some_and(|model| model.limits().context.is_none()) {
             self.wait_for_context().await;
         }
-        let Some((model, prelude)) = self.conversation.open(&self.parts) else {
+        let Some((model, prelude)) = self.parts.open(&mut self.conversation) else {
             return Err(TurnOutcome::told(StopReason::Error, "No model is set up.").into());
         };
         let (request, sent) = self.request(&settings, &*model, prelude);

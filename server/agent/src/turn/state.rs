@@ -2,9 +2,9 @@
 
 use crate::calls::{CallStages, Repeats};
 use crate::conversation::Conversation;
-use crate::history::reduce::Reduction;
 use crate::hooks::StepHook;
 use crate::interrupt::{Interrupt, Interrupted};
+use crate::journal::reduction::Reduction;
 use crate::session::parts::SessionParts;
 use crate::subagent::group::TurnSubagents;
 use futures::future::BoxFuture;

@@ -2,10 +2,12 @@
 //! history is not to blame for takes nothing from it.
 
 use crate::bench::*;
+use proptest::prelude::*;
 use ropewalk_model::{Http, Protocol, ServerConfig, ServerModel};
 use ropewalk_protocol::{Content, Op, Prompt, StopReason};
 use serde_json::{Value, json};
-use std::sync::Arc;
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex};
 
 /// True of a block that the server refuses.
 type Part = fn(&Value) -> bool;
@@ -23,20 +25,30 @@ const PARTS: &[(&str, Part)] = &[
     ("long texts", |block| block.to_string().len() > 3_000),
 ];
 
-/// A server that refuses requests with such a block for ever, and answers all others.
-fn refusing(part: Part) -> ScriptedReply {
-    let reply = ScriptedReply::from_fn(move |said| {
-        let messages = said["messages"].as_array().cloned().unwrap_or_default();
-        let blocks = messages.iter().flat_map(|message| match &message["content"] {
-            Value::Array(blocks) => blocks.clone(),
-            text => vec![json!({"type": "text", "text": text})],
-        });
-        if blocks.into_iter().any(|block| part(&block)) {
-            return ScriptedReply::refusal(400, "invalid_request_error", "that block is invalid");
-        }
-        says("It is answered.")
+/// The blocks of a request's messages.
+fn blocks(said: &Value) -> Vec<Value> {
+    let messages = said["messages"].as_array().cloned().unwrap_or_default();
+    let of_message = |message: Value| match &message["content"] {
+        Value::Array(blocks) => blocks.clone(),
+        text => vec![json!({"type": "text", "text": text})],
+    };
+    messages.into_iter().flat_map(of_message).collect()
+}
+
+/// A server that refuses requests with such a block for ever, and answers all others so.
+fn refusing_else(
+    part: Part,
+    answer: impl Fn(&Value) -> ScriptedReply + Send + Sync + 'static,
+) -> ScriptedReply {
+    let reply = ScriptedReply::from_fn(move |said| match blocks(said).iter().any(part) {
+        true => ScriptedReply::refusal(400, "invalid_request_error", "that block is invalid"),
+        false => answer(said),
     });
     reply.each_alone().forever()
+}
+
+fn refusing(part: Part) -> ScriptedReply {
+    refusing_else(part, |_| says("It is answered."))
 }
 
 /// A first turn with blocks of all kinds.
@@ -142,4 +154,159 @@ async fn words_before_a_reduction_can_be_taken_back() {
     let last = bench.model.recorded().pop().unwrap().raw;
     assert!(last.contains("Hello.") && last.contains("again"), "{last}");
     assert!(!last.contains("prompt three"), "{last}");
+}
+
+/// An id that the server gives its calls and that others would refuse.
+const ODD_ID: &str = "functions.list_dir:0|é";
+
+/// Something that happens to a session.
+#[derive(Clone, Debug)]
+enum Happening {
+    /// A prompt whose number the model calls a tool for, in this form.
+    Prompt(CallForm),
+    /// A prompt with an image.
+    Image,
+    Compaction,
+    /// The last turn is taken back.
+    Rewind,
+    /// A turn is interrupted.
+    Interrupt,
+    /// Another model of the same server goes on.
+    Model(bool),
+    /// The process is killed amid a turn.
+    Kill,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum CallForm {
+    None,
+    Usual,
+    OddId,
+    Broken,
+    Long,
+}
+
+fn happening() -> impl Strategy<Value = Happening> {
+    let form = prop_oneof![
+        Just(CallForm::None),
+        Just(CallForm::Usual),
+        Just(CallForm::OddId),
+        Just(CallForm::Broken),
+        Just(CallForm::Long),
+    ];
+    prop_oneof![
+        4 => form.prop_map(Happening::Prompt),
+        1 => Just(Happening::Image),
+        1 => Just(Happening::Compaction),
+        1 => Just(Happening::Rewind),
+        1 => Just(Happening::Interrupt),
+        1 => any::<bool>().prop_map(Happening::Model),
+        1 => Just(Happening::Kill),
+    ]
+}
+
+/// The server's answer: it thinks, calls a tool once for each prompt that has a form of calls, and says that it is done.
+fn answer(said: &Value, called: &Mutex<HashSet<String>>) -> ScriptedReply {
+    let text = blocks(said).last().map(Value::to_string).unwrap_or_default();
+    if text.contains("<compaction>") {
+        return says("**Goal**: the summary of it all.");
+    }
+    let done = || reply().thinking("so it is", "sealed too").forget_thinking().text("I look.");
+    let prompt = text
+        .rsplit_once("Wish ")
+        .map(|(_, rest)| rest.split_whitespace().take(2).collect::<Vec<_>>().join(" "));
+    let Some(prompt) = prompt.filter(|prompt| called.lock().unwrap().insert(prompt.clone())) else {
+        return done();
+    };
+    let thinking = reply().thinking("a thought", "sealed").forget_thinking().text("I look.");
+    match prompt.split_whitespace().nth(1) {
+        Some("Usual") => thinking.call("list_dir", json!({})),
+        Some("OddId") => thinking.call_with_id(ODD_ID, "list_dir", json!({})),
+        Some("Broken") => thinking.call_raw("list_dir", "{\"path\": "),
+        Some("Long") => thinking.call("read_file", json!({ "path": "long.txt" })),
+        Some("gate") => thinking.gate(ReplyPlace::End, prompt),
+        _ => done(),
+    }
+}
+
+/// The session after all of it; each prompt on the way that the server did not refuse itself was answered.
+async fn goes_on(protocol: Protocol, part: Part, happenings: Vec<Happening>) {
+    let called = Arc::new(Mutex::default());
+    let server = || {
+        let called = called.clone();
+        refusing_else(part, move |said| answer(said, &called)).knowing_id(ODD_ID)
+    };
+    let mut bench = start_kept_over(protocol, [server()], without_compaction);
+    let look = |bench: &Bench| {
+        bench.file("long.txt", &"long\n".repeat(1_000));
+        sees_images(bench);
+    };
+    look(&bench);
+    let (mut number, mut turns) = (0, 0);
+    for happening in happenings {
+        number += 1;
+        let wish = |form: &str| Prompt::new(format!("Wish {number} {form} it is"));
+        let gate = || format!("{number} gate");
+        match &happening {
+            Happening::Prompt(form) => {
+                bench.session.prompt(wish(&format!("{form:?}")));
+                let (turn, stop, message) = bench.end().await;
+                turns = turn;
+                assert_eq!(stop, StopReason::EndTurn, "prompt {number}: {message:?}");
+            }
+            Happening::Image => {
+                bench.session.prompt(prompt(&format!("Wish {number} None")));
+                let (turn, stop, message) = bench.end().await;
+                turns = turn;
+                assert_eq!(stop, StopReason::EndTurn, "image {number}: {message:?}");
+            }
+            // It may fail: then the conversation is as it was.
+            Happening::Compaction => bench.session.send(Op::Compact(None)),
+            Happening::Rewind if turns > 0 => {
+                bench.session.send(Op::Rewind(turns));
+                bench.reviewed().await;
+                turns -= 1;
+            }
+            Happening::Rewind => {}
+            Happening::Interrupt => {
+                bench.session.prompt(wish("gate"));
+                bench.model.wait_until_reached(&gate()).await;
+                bench.session.send(Op::Interrupt(None));
+                turns = bench.end().await.0;
+                bench.model.open_gate(&gate());
+            }
+            Happening::Model(second) => {
+                let mut config = bench.model.config();
+                if *second {
+                    config.model.push_str("-second");
+                }
+                bench.session.speak_to(Arc::new(ServerModel::new(config, Http::new()).unwrap()));
+            }
+            Happening::Kill => {
+                bench.session.prompt(wish("gate"));
+                bench.model.wait_until_reached(&gate()).await;
+                let left = bench.killed();
+                bench.model.open_gate(&gate());
+                bench = resume_over(protocol, left, [server()]);
+                look(&bench);
+                turns = bench.session.turns().last().map_or(0, |turn| turn.turn);
+            }
+        }
+    }
+    let stop = bench.run("And at the end?").await;
+    assert_eq!(stop, StopReason::EndTurn);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+    #[test]
+    fn whatever_happens_under_whatever_refusal_each_prompt_is_answered(
+        protocol in proptest::sample::select(Protocol::ALL),
+        (name, part) in proptest::sample::select(PARTS),
+        happenings in proptest::collection::vec(happening(), 1..9),
+    ) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        println!("{name} over {}: {happenings:?}", protocol.name());
+        runtime.block_on(goes_on(protocol, part, happenings));
+    }
 }
