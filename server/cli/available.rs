@@ -1,6 +1,7 @@
 //! `ropewalk models`: what can be used now, and what is missing for the rest.
 //!
-//! Servers on this machine are asked for their models; of others it is only said whether there is a key.
+//! Servers on this machine are asked for their models; of others it is said whether there is a key, and what the catalogue
+//! has of their models.
 
 use crate::exit::CliExit;
 use crate::in_words::runtime;
@@ -8,12 +9,11 @@ use crate::plain::plain;
 use crate::setup;
 use ropewalk_config::{Config, Environment, ModelName, Provider, RealEnvironment};
 use ropewalk_host::network;
+use ropewalk_model::catalogue::{catalogue_day, known_model, models_at, price_of};
 use ropewalk_model::listing::{
     ContextSize, Listing, ModelListing, ServerKind, list_models, own_context, same_model,
 };
-use ropewalk_model::{
-    ENOUGH_CONTEXT, Http, LIMITS_AS_OF, LocalServer, ModelError, PRICES_AS_OF, limits_of, price_of,
-};
+use ropewalk_model::{ENOUGH_CONTEXT, Http, LocalServer, ModelError};
 use std::io::Write;
 
 /// Models of one server that are listed.
@@ -24,7 +24,7 @@ pub(crate) fn models(flags: Vec<String>) -> anyhow::Result<CliExit> {
     let config = setup::config(Vec::new(), flags);
     let lines = found(&config)?;
     let usable = lines.iter().any(|line| line.is_usable);
-    let mut out = String::new();
+    let mut out = format!("Figures of models elsewhere are of {}.\n", catalogue_day());
     for line in &lines {
         out.push_str(&plain(&line.words));
         out.push('\n');
@@ -83,32 +83,73 @@ fn remote(config: &Config, name: &str, provider: &Provider) -> ProviderFinding {
     };
     let mut words = format!("{name}: {url}, {}", key.clone().unwrap_or_else(|words| words));
     let chosen = config.model.as_ref().filter(|model| model.provider == name);
-    let named = provider.models.keys().chain(chosen.map(|model| &model.name));
-    let mut named: Vec<&String> = named.collect();
-    named.sort();
+    let configured = provider.models.keys().chain(chosen.map(|model| &model.name));
+    let mut named: Vec<&str> = configured.map(String::as_str).collect();
+    models_at(url).for_each(|model| named.push(model));
+    named.sort_unstable();
     named.dedup();
+    // Configured ones are listed even where there are many others.
+    let is_own = |model: &str| {
+        provider.models.contains_key(model) || chosen.is_some_and(|chosen| chosen.name == model)
+    };
+    let (own, others): (Vec<&str>, Vec<&str>) = named.into_iter().partition(|model| is_own(model));
     if key.is_ok() {
-        for model in named {
-            let facts = provider.facts_of(model);
-            let known = limits_of(model).context;
-            let context = facts.context.or(known);
-            let is_priced = facts.price.is_some() || price_of(url, model).is_some();
-            words.push_str(&format!("\n  {name}/{model}{}", about(context)));
-            if facts.context.is_none() && known.is_some() {
-                words.push_str(&format!(" as of {LIMITS_AS_OF}"));
-            }
-            words.push_str(
-                match (facts.price.is_some(), is_priced) {
-                    (true, _) => ", price configured".to_owned(),
-                    (false, true) => format!(", price of {PRICES_AS_OF}"),
-                    (false, false) => ", price not known".to_owned(),
-                }
-                .as_str(),
-            );
-            words.push_str(&set_in_words(name, facts.lean, context).unwrap_or_default());
+        let today = ropewalk_agent::time::today();
+        let is_over = |model: &&str| {
+            let known = known_model(url, model);
+            known.is_some_and(|known| known.ends.as_deref().is_some_and(|day| day < &*today))
+        };
+        let offered: Vec<&str> = others.into_iter().filter(|model| !is_over(model)).collect();
+        for model in own.iter().chain(offered.iter().take(MOST)) {
+            words.push_str(&format!("\n  {name}/{model}{}", facts_in_words(url, provider, model)));
+            let context = provider.facts_of(model).context;
+            let context = context.or(known_model(url, model).and_then(|known| known.context));
+            let lean = provider.facts_of(model).lean;
+            words.push_str(&set_in_words(name, lean, context).unwrap_or_default());
+        }
+        if offered.len() > MOST {
+            words.push_str(&format!("\n  and {} more", offered.len() - MOST));
         }
     }
     ProviderFinding { words, is_usable: key.is_ok(), is_local: false }
+}
+
+/// Context, price, images and end of a model elsewhere, in words that follow its name.
+fn facts_in_words(url: &str, provider: &Provider, model: &str) -> String {
+    let (facts, known) = (provider.facts_of(model), known_model(url, model));
+    let mut words = about(facts.context.or(known.and_then(|known| known.context)));
+    let price = facts.price.or_else(|| price_of(url, model));
+    words.push_str(&match price {
+        Some(price) => format!(
+            ", {} in, {} out per million tokens",
+            in_dollars(price.input),
+            in_dollars(price.output)
+        ),
+        None => ", price not known".to_owned(),
+    });
+    if let Some(above) = price.and_then(|price| price.above) {
+        words.push_str(&format!(
+            " ({}, {} for prompts above {} tokens)",
+            in_dollars(above.input),
+            in_dollars(above.output),
+            above.tokens
+        ));
+    }
+    if facts.images.or(known.and_then(|known| known.images)) == Some(true) {
+        words.push_str(", images");
+    }
+    if let Some(day) = known.and_then(|known| known.ends.as_deref()) {
+        words.push_str(&format!(", served until {day}"));
+    }
+    words
+}
+
+/// Millionths of a dollar, as dollars.
+fn in_dollars(millionths: u64) -> String {
+    let (whole, rest) = (millionths / 1_000_000, millionths % 1_000_000);
+    let rest = format!("{rest:06}");
+    let rest = rest.trim_end_matches('0');
+    format!("${whole}.{rest:0<2}")
 }
 
 fn about(context: Option<u32>) -> String {

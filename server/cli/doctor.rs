@@ -8,6 +8,7 @@ mod checks;
 use crate::exit::CliExit;
 use crate::plain::{plain, plain_json};
 use crate::setup;
+use ropewalk_agent::time::today;
 use ropewalk_config::{RealEnvironment, rules_file};
 use std::io::Write;
 use std::sync::Arc;
@@ -98,10 +99,12 @@ pub(crate) fn doctor(args: &DoctorArgs, flags: Vec<String>) -> anyhow::Result<Cl
     findings.extend(checks::configuration(&config));
     findings.extend(checks::model(&config, model.as_ref().err()));
     findings.extend(checks::thinking(&config));
+    findings.extend(checks::catalogue(&today()));
     if let Ok(model) = model {
         findings.extend(checks::server(&*model)?);
         findings.extend(checks::context(&*model)?);
         findings.extend(checks::tools(&*model));
+        findings.extend(checks::end_of_model(&*model, &today()));
     }
     findings.extend(checks::local(&config)?);
     findings.extend(checks::rules(&config, rules_file(&RealEnvironment), &problems));

@@ -29,10 +29,13 @@ const KEY_VARIABLES: &[&str] = &[
     "GEMINI_API_KEY",
     "GOOGLE_API_KEY",
     "GROQ_API_KEY",
+    "MINIMAX_API_KEY",
     "MISTRAL_API_KEY",
+    "MOONSHOT_API_KEY",
     "OPENAI_API_KEY",
     "OPENROUTER_API_KEY",
     "XAI_API_KEY",
+    "ZAI_API_KEY",
 ];
 
 /// The HTTP clients, one for each file of certificates that was configured so far, so that connections are reused

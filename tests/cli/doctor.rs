@@ -1,6 +1,7 @@
 //! `ropewalk doctor`: what is said of good and of broken set-ups, and that the key is never in it.
 
 use crate::world::{KEY, KEY_VARIABLE, Ran, World};
+use ropewalk_model::catalogue::{catalogue_day, model_at, models_at};
 use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::thread;
@@ -112,6 +113,18 @@ fn nothing_set_up() {
     found(&ran, "FAIL", "bash", "install bash");
     found(&ran, "note", "git", "not found");
     found(&ran, "FAIL", "state", "can't be written");
+}
+
+#[test]
+fn a_model_that_is_served_no_more_is_said_with_what_to_set() {
+    let is_over = |name: &&str| {
+        let known = model_at("https://api.openai.com", name);
+        known.is_some_and(|known| known.ends.as_deref().is_some_and(|day| day < catalogue_day()))
+    };
+    let name = models_at("https://api.openai.com").find(is_over).unwrap();
+    let ran =
+        World::new("http://models.invalid").run(&["doctor", &format!("-cmodel=openai/{name}")]);
+    found(&ran, "note", "model", &format!("openai/{name} was served until"));
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! `ropewalk models`: servers on this machine, played here, and what is said of each.
 
 use crate::world::{KEY_VARIABLE, World};
+use ropewalk_model::catalogue::default_models;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpListener;
 
@@ -102,6 +103,9 @@ fn servers_on_this_machine_are_found_and_what_is_wrong_is_said() {
         assert!(ran.out.lines().any(|found| found == line), "no {line:?} in {ran:#?}");
     }
     assert!(!ran.out.contains('\u{1b}') && ran.out.contains("lmstudio/"), "{ran:?}");
+    let default = default_models().remove(0).1;
+    let line = ran.out.lines().find(|line| line.starts_with(&format!("  {default}, context ")));
+    assert!(line.is_some_and(|line| line.contains(" per million tokens")), "{ran:?}");
     args[0] = "doctor";
     let ran = world.run(&args);
     assert!(ran.out.contains("OLLAMA_CONTEXT_LENGTH=32768 ollama serve"), "{ran:?}");

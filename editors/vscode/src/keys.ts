@@ -16,6 +16,10 @@ const PROVIDERS: readonly Provider[] = [
     { label: 'Gemini', variable: 'GEMINI_API_KEY' },
     { label: 'Mistral', variable: 'MISTRAL_API_KEY' },
     { label: 'Groq', variable: 'GROQ_API_KEY' },
+    { label: 'xAI', variable: 'XAI_API_KEY' },
+    { label: 'Moonshot', variable: 'MOONSHOT_API_KEY' },
+    { label: 'Z.ai', variable: 'ZAI_API_KEY' },
+    { label: 'MiniMax', variable: 'MINIMAX_API_KEY' },
 ];
 
 const slot = (variable: string) => `key:${variable}`;

@@ -16,6 +16,8 @@ pub(crate) struct ContextNotices {
     tools: Option<String>,
     /// The model of which the user knows that its server cuts requests.
     cut: Option<String>,
+    /// The model of which the user knows that it ends.
+    ends: Option<String>,
     measured: Option<MeasuredRequest>,
     learnt: Option<LearntContext>,
     /// The room of the last request.
@@ -116,6 +118,18 @@ pub(crate) fn text_bytes(all: usize, (count, bytes): (usize, usize)) -> usize {
 }
 
 impl ContextNotices {
+    /// Tells the user once that the model's server ends it soon, or has; `today` is `YYYY-MM-DD`.
+    pub(crate) fn tell_of_end(&mut self, events: &Events, model: &dyn Model, today: &str) {
+        let name = model.name();
+        if self.ends.as_deref() == Some(name) {
+            return;
+        }
+        self.ends = Some(name.to_owned());
+        if let Some(words) = model.end_in_words(today) {
+            events.warn(words);
+        }
+    }
+
     /// Tells the user once that the model gets the lean set, why, and how to change that. Also tells once that its server
     /// has no tools for it.
     pub(crate) fn tell(&mut self, events: &Events, model: &dyn Model) {

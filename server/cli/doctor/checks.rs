@@ -6,10 +6,14 @@ use crate::sessions::{in_units, unreadable, unreadable_in_words};
 use ropewalk_agent::Sessions;
 use ropewalk_agent::journal::store::make_private_folder;
 use ropewalk_config::{Config, Problem, RealEnvironment};
+use ropewalk_model::catalogue::{catalogue_day, days_between};
 use ropewalk_model::{ENOUGH_CONTEXT, Model, ModelError};
 use ropewalk_protocol::OverFork;
 use ropewalk_sandbox::{Unsupported, Upper};
 use std::path::{Path, PathBuf};
+
+/// Days after which a catalogue of models is old.
+const OLD_CATALOGUE: i64 = 120;
 
 /// Which files there are, and what could not be used of them.
 pub(super) fn configuration(config: &Config) -> Vec<Finding> {
@@ -116,6 +120,19 @@ pub(super) fn context(model: &dyn Model) -> anyhow::Result<Option<Finding>> {
 /// Reports that the model makes no calls, where its server says so. To be asked after [`context`].
 pub(super) fn tools(model: &dyn Model) -> Option<Finding> {
     model.lacks_tools().map(|words| Finding::told(Grade::Fair, "tools", words))
+}
+
+/// Finds a model that its server ends soon, or has.
+pub(super) fn end_of_model(model: &dyn Model, today: &str) -> Option<Finding> {
+    model.end_in_words(today).map(|words| Finding::told(Grade::Fair, "model", words))
+}
+
+/// Finds a catalogue of models that is old.
+pub(super) fn catalogue(today: &str) -> Option<Finding> {
+    let day = catalogue_day();
+    let is_old = days_between(day, today).is_some_and(|days| days > OLD_CATALOGUE);
+    let words = || format!("contexts, prices and ends of models are those of {day}");
+    is_old.then(|| Finding::fair("catalogue", words(), "get a newer version of Ropewalk"))
 }
 
 /// The model servers on this machine that are there.

@@ -2,7 +2,7 @@
 //!
 //! The layers, lowest first:
 //!
-//! 1. built-in defaults ([`KEYS`], [`SessionLimits::DEFAULT`], [`SessionRetention::DEFAULT`], [`MODEL_DEFAULTS`], [`PROVIDER_PRESETS`]);
+//! 1. built-in defaults ([`KEYS`], [`SessionLimits::DEFAULT`], [`SessionRetention::DEFAULT`], [`PROVIDER_PRESETS`]);
 //! 2. `/etc/ropewalk/config.toml` (Unix only), which may lock keys;
 //! 3. `~/.config/ropewalk/config.toml`, or `$XDG_CONFIG_HOME/ropewalk/config.toml`;
 //! 4. `rules.toml` beside it, which holds only `allow`, `ask` and `deny`;
@@ -22,7 +22,7 @@
 //!
 //! Deliberately not here: values of keys (only the *names* of the variables that hold them),
 //! watching files (only the list of what to watch), asking whether a folder is trusted, and any
-//! knowledge of which tools, mechanisms or protocols exist: those come from the caller ([`KnownNames`]).
+//! knowledge of which tools, mechanisms, protocols or models exist: those come from the caller ([`KnownNames`]).
 
 mod instructions;
 mod keys;
@@ -48,23 +48,11 @@ pub use keys::{KEYS, Key, KeyDefault, ProjectRule, markdown_table};
 pub use problem::{ConfigLayer, Problem, ValueSource};
 pub use rules::{RuleText, add_rule};
 pub use sources::{
-    Environment, KnownNames, MAX_FILE_BYTES, RealEnvironment, Sources, cache_folder, own_folder,
-    rules_file, state_folder,
+    DefaultModels, Environment, KnownNames, MAX_FILE_BYTES, RealEnvironment, Sources, cache_folder,
+    own_folder, rules_file, state_folder,
 };
 pub use team::{BOARD_VARIABLE, BoardAddress, MOST_TEAMMATES, TeamBounds, TeamConfig};
 pub use trust::TrustQuestion;
-
-/// Which model is used when none is configured: the first variable that is set in the environment
-/// and not empty decides. Data, so that another provider is one line.
-pub const MODEL_DEFAULTS: &[(&str, &str)] = &[
-    ("ANTHROPIC_API_KEY", "anthropic/claude-sonnet-5-5"),
-    ("OPENAI_API_KEY", "openai/gpt-6.1-sol"),
-    ("OPENROUTER_API_KEY", "openrouter/anthropic/claude-sonnet-5.5"),
-    ("DEEPSEEK_API_KEY", "deepseek/deepseek-v4-flash"),
-    ("GEMINI_API_KEY", "gemini/gemini-3.8-flash"),
-    ("MISTRAL_API_KEY", "mistral/mistral-large-latest"),
-    ("GROQ_API_KEY", "groq/openai/gpt-oss-120b"),
-];
 
 /// Providers that exist without being configured: name, protocol, base URL, variable of the key
 /// (empty for a server on this machine, which wants none).
@@ -77,6 +65,10 @@ pub const PROVIDER_PRESETS: &[(&str, &str, &str, &str)] = &[
     ("mistral", "chat", "https://api.mistral.ai/v1", "MISTRAL_API_KEY"),
     ("groq", "chat", "https://api.groq.com/openai/v1", "GROQ_API_KEY"),
     ("gemini", "chat", "https://generativelanguage.googleapis.com/v1beta/openai", "GEMINI_API_KEY"),
+    ("xai", "chat", "https://api.x.ai/v1", "XAI_API_KEY"),
+    ("moonshot", "chat", "https://api.moonshot.ai/v1", "MOONSHOT_API_KEY"),
+    ("zai", "chat", "https://api.z.ai/api/paas/v4", "ZAI_API_KEY"),
+    ("minimax", "anthropic", "https://api.minimax.io/anthropic", "MINIMAX_API_KEY"),
     ("ollama", "chat", "http://127.0.0.1:11434/v1", ""),
     ("llamacpp", "chat", "http://127.0.0.1:8080/v1", ""),
     ("lmstudio", "chat", "http://127.0.0.1:1234/v1", ""),

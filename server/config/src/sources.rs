@@ -109,7 +109,7 @@ fn only_the_administrator_writes(_: &std::fs::Metadata) -> bool {
 
 /// Names that exist elsewhere, as data, so that a wrong one is noticed here with a suggestion. An
 /// empty list is not checked against.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default)]
 pub struct KnownNames {
     /// Tools, for `tools`.
     pub tools: Vec<String>,
@@ -117,14 +117,20 @@ pub struct KnownNames {
     pub mechanisms: Vec<String>,
     /// Wire protocols, for `provider.*.protocol`.
     pub protocols: Vec<String>,
+    /// Gives the models to use when none is configured: the variable of a provider's key, and the model's whole name. The
+    /// first whose variable is set and not empty decides. It is called only then.
+    pub default_models: Option<DefaultModels>,
     /// Top-level keys of `initializationOptions` and settings that are not configuration, such as
     /// what the client can show. They are passed over.
     pub client_keys: Vec<String>,
 }
 
+/// A source of default models, as [`KnownNames::default_models`] has it.
+pub type DefaultModels = fn() -> Vec<(String, String)>;
+
 /// Everything a configuration is built from, apart from the files and the environment. The owner
 /// keeps it, changes a field when the editor says so, and builds again.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default)]
 pub struct Sources {
     /// The roots, in order; each may have a `.ropewalk/config.toml`.
     pub roots: Vec<PathBuf>,

@@ -3,6 +3,7 @@
 use crate::lock;
 use crate::watch::ConfigWatch;
 use ropewalk_config::{Config, KnownNames, Sources};
+use ropewalk_model::catalogue::default_models;
 use ropewalk_model::{Model, Protocol};
 use ropewalk_protocol::{Lock, Mechanisms, Mode};
 use ropewalk_team::Lead;
@@ -13,12 +14,13 @@ use std::sync::{Arc, Mutex, MutexGuard};
 /// other room names a concrete model.
 pub type ModelFactory = Arc<dyn Fn(&Config) -> Result<Arc<dyn Model>, String> + Send + Sync>;
 
-/// The names that a configuration may use: tools, mechanisms and protocols.
+/// The names that a configuration may use: tools, mechanisms, protocols and models.
 pub fn known() -> KnownNames {
     KnownNames {
         tools: tool_names(),
         mechanisms: Mechanisms::NAMES.map(str::to_owned).to_vec(),
         protocols: Protocol::ALL.iter().map(|p| p.name().to_owned()).collect(),
+        default_models: Some(default_models),
         client_keys: Vec::new(),
     }
 }
@@ -122,5 +124,20 @@ impl Configuration {
     /// Keeps others from reading the configuration until it is dropped. Blocking.
     pub(crate) fn hold(&self) -> MutexGuard<'_, ConfigMarks> {
         lock(&self.marks)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ropewalk_config::{ModelName, PROVIDER_PRESETS};
+
+    #[test]
+    fn each_default_model_is_of_a_preset_with_the_same_key() {
+        for (variable, model) in default_models() {
+            let model = ModelName::parse(&model).unwrap();
+            let preset = PROVIDER_PRESETS.iter().find(|(name, ..)| *name == model.provider);
+            assert_eq!(preset.map(|preset| preset.3), Some(&*variable), "{model}");
+        }
     }
 }

@@ -19,12 +19,17 @@ const VERSION: &str = "2023-06-01";
 /// The protocol, for one model.
 pub(crate) struct Anthropic {
     model: String,
+    base_url: String,
     thinking: Option<Thinking>,
 }
 
 impl Anthropic {
     pub(crate) fn new(config: &ServerConfig) -> Anthropic {
-        Anthropic { model: config.model.clone(), thinking: config.wanted_thinking() }
+        Anthropic {
+            model: config.model.clone(),
+            base_url: config.base_url.clone(),
+            thinking: config.wanted_thinking(),
+        }
     }
 }
 
@@ -51,7 +56,7 @@ impl Wire for Anthropic {
     }
 
     fn body(&self, request: &ModelRequest) -> Vec<u8> {
-        encode::request(&self.model, self.thinking, request)
+        encode::request((&self.base_url, &self.model), self.thinking, request)
     }
 
     fn asks_to_think(&self) -> bool {

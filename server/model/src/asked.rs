@@ -80,6 +80,10 @@ impl Model for AskedModel {
         self.0.bare.lacks_tools()
     }
 
+    fn end_in_words(&self, today: &str) -> Option<String> {
+        self.0.bare.end_in_words(today)
+    }
+
     fn is_lean(&self) -> bool {
         self.0.bare.is_lean()
     }

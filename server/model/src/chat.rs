@@ -29,8 +29,8 @@ pub(crate) struct Chat {
 impl Chat {
     pub(crate) fn new(config: &ServerConfig) -> Chat {
         let dialect = Dialect::of(&config.provider, &config.base_url, &config.model);
-        let takes_effort = dialect.effort && !never_reasons(&config.model);
-        let thinking = config.wanted_thinking().filter(|_| takes_effort);
+        let takes_effort = || dialect.effort && !never_reasons(&config.base_url, &config.model);
+        let thinking = config.wanted_thinking().filter(|_| takes_effort());
         Chat { model: config.model.clone(), dialect, thinking }
     }
 }

@@ -1,60 +1,17 @@
-//! Images: which models are known to see them, and which images they take.
+//! Images that models take; words for the others.
 //!
 //! A request with an image that its model does not take is refused, and so is every later one of the session. So an
-//! image is sent where that is known to work, by the model's name or the configuration; else there are words.
+//! image is sent where that is known to work, by the catalogue or the configuration; else there are words.
 
 use crate::{Block, Message};
 use ropewalk_protocol::Content;
 use std::borrow::Cow;
-
-/// Beginnings of the names of models that see, without the maker's name before it.
-const SEEING: &[&str] = &[
-    "chatgpt-4o",
-    "claude-3",
-    "claude-fable",
-    "claude-haiku-",
-    "claude-opus-",
-    "claude-sonnet-",
-    "gemini-",
-    "gemma-3",
-    "gemma3",
-    "gpt-4-turbo",
-    "gpt-4.1",
-    "gpt-4o",
-    "gpt-5",
-    "gpt-6",
-    "grok-4",
-    "llama-4",
-    "llama4",
-    "llava",
-    "minicpm-v",
-    "mistral-medium",
-    "mistral-small",
-    "moondream",
-    "o1",
-    "o3",
-    "o4-mini",
-    "pixtral",
-];
-
-/// Parts of the names of such models.
-const SEEING_IN: &[&str] = &["-vl", "vl:", "vision"];
-
-/// Beginnings of the names of models that don't see, whose names are like those of others that do.
-const BLIND: &[&str] = &["claude-3-5-haiku", "gpt-4o-audio", "o1-mini", "o1-preview", "o3-mini"];
 
 /// The types of images that every server takes that takes any.
 const TYPES: &[&str] = &["image/png", "image/jpeg", "image/gif", "image/webp"];
 
 /// The most bytes of an image in base64 that every such server takes.
 const LARGEST: usize = 5_000_000;
-
-/// True if the model of this name is known to see images.
-pub(crate) fn sees(model: &str) -> bool {
-    let name = model.rsplit('/').next().unwrap_or(model).to_ascii_lowercase();
-    let begins = |starts: &[&str]| starts.iter().any(|start| name.starts_with(start));
-    !begins(BLIND) && (begins(SEEING) || SEEING_IN.iter().any(|part| name.contains(part)))
-}
 
 /// The message with words in the place of images that the model would not take.
 pub(crate) fn shown(message: &Message, sees: bool) -> Cow<'_, Message> {
@@ -94,30 +51,6 @@ fn is_taken(mime: &str, data: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn only_what_is_known_to_see_is_shown_an_image() {
-        for (model, expected) in [
-            ("claude-sonnet-4-5", true),
-            ("anthropic/claude-sonnet-4.5", true),
-            ("GPT-5", true),
-            ("qwen2.5vl:7b", true),
-            ("qwen3-vl-8b", true),
-            ("llama3.2-vision", true),
-            ("o3", true),
-            ("o3-mini", false),
-            ("claude-3-5-haiku-latest", false),
-            ("claude-sonnet-5-5", true),
-            ("anthropic/claude-sonnet-5.5", true),
-            ("gpt-6.1-sol", true),
-            ("gemini-3.8-flash", true),
-            ("deepseek-v4-flash", false),
-            ("qwen3-coder", false),
-            ("", false),
-        ] {
-            assert_eq!(sees(model), expected, "{model}");
-        }
-    }
 
     #[test]
     fn what_no_server_takes_is_said_in_words() {

@@ -3,7 +3,7 @@
 //! Object safe, so that front ends choose a model by name at run time. It holds no history; the
 //! pieces it makes belong to whoever keeps one.
 
-use crate::{ENOUGH_CONTEXT, Keys, Message, ModelError, ModelStop, ToolDeclaration};
+use crate::{Keys, Message, ModelError, ModelStop, ToolDeclaration};
 use futures::{FutureExt, future::BoxFuture, stream::BoxStream};
 use ropewalk_protocol::{ModelLimits, Price, Usage};
 use serde::{Deserialize, Serialize};
@@ -147,6 +147,10 @@ pub enum Delta {
     },
 }
 
+/// Below so many tokens of context all tools and the whole system prompt leave too little room for the task: a model
+/// with less gets the lean set.
+pub const ENOUGH_CONTEXT: u32 = 16_384;
+
 /// A language model at a server.
 pub trait Model: Send + Sync {
     /// Protocol and model, as `anthropic/claude-sonnet-5-5`.
@@ -179,6 +183,13 @@ pub trait Model: Send + Sync {
     /// Why no calls are to be expected, and what the user does about it, once the server has said so: see
     /// [`Model::find_context`]. A sentence.
     fn lacks_tools(&self) -> Option<String> {
+        None
+    }
+
+    /// The day on which its server ends it, and what the user does about it, where that is near; `today` is `YYYY-MM-DD`. A
+    /// sentence.
+    fn end_in_words(&self, today: &str) -> Option<String> {
+        let _ = today;
         None
     }
 

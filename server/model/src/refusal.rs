@@ -118,9 +118,13 @@ pub(crate) fn refused(refused: &Refused<'_>) -> ModelError {
         (404 | 405, _) => {
             ModelError::NotAModelServer { host, why: format!("it has nothing at {}", refused.path) }
         }
-        (413, _) => {
-            ModelError::TooLarge { what: "the request is too long for the server".to_owned() }
-        }
+        // By its bytes; a shorter conversation mends that, too.
+        (413, _) => ModelError::ContextLength {
+            message: match message.is_empty() {
+                true => "the request is too long for the server".to_owned(),
+                false => message,
+            },
+        },
         (429, _) => ModelError::RateLimited { retry_after },
         (503 | 529, _) => ModelError::Overloaded { retry_after },
         (408 | 409 | 500..=599, _) => {

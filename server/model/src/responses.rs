@@ -18,15 +18,16 @@ use ropewalk_protocol::Thinking;
 /// The protocol, for one model.
 pub(crate) struct Responses {
     model: String,
+    base_url: String,
     thinking: Option<Thinking>,
     takes_cache_key: bool,
 }
 
 impl Responses {
     pub(crate) fn new(config: &ServerConfig) -> Responses {
-        let thinking = config.wanted_thinking().filter(|_| !never_reasons(&config.model));
-        let takes_cache_key = takes_cache_key(&config.base_url);
-        Responses { model: config.model.clone(), thinking, takes_cache_key }
+        let (base_url, model) = (config.base_url.clone(), config.model.clone());
+        let thinking = config.wanted_thinking().filter(|_| !never_reasons(&base_url, &model));
+        Responses { takes_cache_key: takes_cache_key(&base_url), model, base_url, thinking }
     }
 }
 
@@ -48,7 +49,7 @@ impl Wire for Responses {
     }
 
     fn body(&self, request: &ModelRequest) -> Vec<u8> {
-        encode::request(&self.model, self.thinking, self.takes_cache_key, request)
+        encode::request((&self.base_url, &self.model), self.thinking, self.takes_cache_key, request)
     }
 
     fn asks_to_think(&self) -> bool {

@@ -7,14 +7,13 @@ use crate::{
     ApiKey, Delta, ENOUGH_CONTEXT, Header, Http, Keys, Message, Model, ModelError, ModelRequest,
     Piece, Prelude, Protocol, ReplyReader, ServerConfig, ToolDeclaration,
     anthropic::Anthropic,
+    catalogue::{KnownModel, known_model, model_at, price_of, sees},
     chat::Chat,
     context_probe::ContextProbe,
     exchange::{self, ServerLine, host_of},
     http::is_loopback,
-    images::{sees, shown},
-    limits_of,
+    images::shown,
     local::LocalServer,
-    price_of,
     responses::Responses,
     thinking::tokens,
     wire::Wire,
@@ -25,7 +24,10 @@ use reqwest::{
     header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue},
 };
 use ropewalk_protocol::{ModelLimits, Price};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
+
+/// Days before the end of a model within which the user is told.
+const NEAR_END: i64 = 60;
 
 /// The part of a known context that thinking may take beside the answer: one of so many.
 const THINKING_PART: u32 = 8;
@@ -46,18 +48,47 @@ impl ServerConfig {
     }
 }
 
+/// Facts of a model, as configured, else as the catalogue has them.
+struct ServedFacts {
+    /// The model at this very server.
+    known: Option<&'static KnownModel>,
+    limits: ModelLimits,
+    price: Option<Price>,
+    /// Tokens that thinking may take beside the answer.
+    to_think: u32,
+    /// True if it is sent images.
+    sees: bool,
+}
+
+impl ServedFacts {
+    fn of(config: &ServerConfig, asks_to_think: bool) -> ServedFacts {
+        let (base_url, model) = (&config.base_url, &config.model);
+        let known = known_model(base_url, model).map(KnownModel::limits).unwrap_or_default();
+        let limits = ModelLimits {
+            context: config.limits.context.or(known.context),
+            max_output: config.limits.max_output.or(known.max_output),
+        };
+        let wanted = config.wanted_thinking();
+        let asked = wanted.filter(|_| asks_to_think && limits.max_output.is_some());
+        let most = limits.context.map_or(u32::MAX, |context| context / THINKING_PART);
+        ServedFacts {
+            known: model_at(base_url, model),
+            limits,
+            price: config.price.or_else(|| price_of(base_url, model)),
+            to_think: asked.map_or(0, |level| tokens(level).min(most)),
+            sees: config.images.unwrap_or_else(|| sees(base_url, model)),
+        }
+    }
+}
+
 /// A model at a server. Cloning shares it.
 #[derive(Clone)]
 pub struct ServerModel {
     name: String,
     wire: Arc<dyn Wire>,
-    limits: ModelLimits,
-    price: Option<Price>,
-    /// Tokens that thinking may take beside the answer.
-    to_think: u32,
+    /// Read when they are first asked for.
+    facts: Arc<LazyLock<ServedFacts, Box<dyn FnOnce() -> ServedFacts + Send>>>,
     printed_calls: bool,
-    /// True if it is sent images.
-    sees: bool,
     lean: Option<bool>,
     /// Probe for the context of a server on this machine; none for others.
     context_probe: Option<Arc<ContextProbe>>,
@@ -75,24 +106,16 @@ impl ServerModel {
     /// # Errors
     /// [`ModelError::BadUrl`], [`ModelError::UnusableKey`], [`ModelError::BadHeader`].
     pub fn new(config: ServerConfig, http: Http) -> Result<ServerModel, ModelError> {
-        let (wire, wanted) = (wire_of(&config), config.wanted_thinking());
+        let wire = wire_of(&config);
         let (url, list) = endpoint(&config.base_url, wire.path())?;
         let headers = headers(&config, &*wire)?;
         let secret = config.key.iter().map(ApiKey::text);
         let hidden = config.headers.iter().flat_map(Header::secrets);
         let secrets = secret.chain(hidden).chain(url.password());
-        let keys = config.keys.and(secrets);
+        let keys = config.keys.clone().and(secrets);
         let presented = config.key.is_some() || config.headers.iter().any(Header::is_secret);
-        let missing_key = config.key_var.filter(|_| !presented && !is_loopback(&url));
-        let price = config.price.or_else(|| price_of(&config.base_url, &config.model));
-        let known = limits_of(&config.model);
-        let limits = ModelLimits {
-            context: config.limits.context.or(known.context),
-            max_output: config.limits.max_output.or(known.max_output),
-        };
-        let asked = wanted.filter(|_| wire.asks_to_think() && limits.max_output.is_some());
-        let most = limits.context.map_or(u32::MAX, |context| context / THINKING_PART);
-        let to_think = asked.map_or(0, |level| tokens(level).min(most));
+        let key_var = config.key_var.clone();
+        let missing_key = key_var.filter(|_| !presented && !is_loopback(&url));
         let parallel = config.parallel.or_else(|| is_loopback(&url).then_some(1));
         let listed_at = list.as_str().strip_suffix("/models").unwrap_or(list.as_str());
         let context_probe =
@@ -104,19 +127,20 @@ impl ServerModel {
             provider: config.provider.clone(),
             model: config.model.clone(),
             keys,
-            retry: config.retry,
-            patience: config.patience,
+            retry: config.retry.clone(),
+            patience: config.patience.clone(),
             parallel,
         };
+        let asks = wire.clone();
+        let (name, printed_calls, lean) =
+            (format!("{}/{}", config.provider, config.model), config.printed_calls, config.lean);
+        let facts = move || ServedFacts::of(&config, asks.asks_to_think());
         Ok(ServerModel {
-            name: format!("{}/{}", config.provider, config.model),
+            name,
             wire,
-            limits,
-            price,
-            to_think,
-            printed_calls: config.printed_calls,
-            sees: config.images.unwrap_or_else(|| sees(&config.model)),
-            lean: config.lean,
+            facts: Arc::new(LazyLock::new(Box::new(facts))),
+            printed_calls,
+            lean,
             context_probe: context_probe.map(Arc::new),
             line: Arc::new(line),
             list,
@@ -140,17 +164,17 @@ impl Model for ServerModel {
     fn limits(&self) -> ModelLimits {
         let told = self.context_probe.as_ref().map(|probe| probe.limits()).unwrap_or_default();
         ModelLimits {
-            context: told.context.into_iter().chain(self.limits.context).min(),
-            max_output: self.limits.max_output.or(told.max_output),
+            context: told.context.into_iter().chain(self.facts.limits.context).min(),
+            max_output: self.facts.limits.max_output.or(told.max_output),
         }
     }
 
     fn thinking_tokens(&self) -> u32 {
-        self.to_think
+        self.facts.to_think
     }
 
     fn price(&self) -> Option<Price> {
-        self.price
+        self.facts.price
     }
 
     fn takes_printed_calls(&self) -> bool {
@@ -165,6 +189,10 @@ impl Model for ServerModel {
     fn lacks_tools(&self) -> Option<String> {
         let probe = self.context_probe.as_ref().filter(|probe| probe.lacks_tools())?;
         Some(probe.lacks_tools_in_words(&self.name))
+    }
+
+    fn end_in_words(&self, today: &str) -> Option<String> {
+        self.facts.known?.end_in_words(&self.name, today, NEAR_END)
     }
 
     fn is_lean(&self) -> bool {
@@ -195,7 +223,7 @@ impl Model for ServerModel {
     }
 
     fn encode(&self, message: &Message) -> Piece {
-        self.wire.encode(&shown(message, self.sees))
+        self.wire.encode(&shown(message, self.facts.sees))
     }
 
     fn encode_prelude(&self, system: &str, tools: &[ToolDeclaration]) -> Prelude {
@@ -205,7 +233,8 @@ impl Model for ServerModel {
     fn stream(&self, mut request: ModelRequest) -> BoxStream<'static, Result<Delta, ModelError>> {
         let limits = self.limits();
         let most = limits.max_output.unwrap_or(u32::MAX).min(limits.room(0));
-        request.max_tokens = request.max_tokens.saturating_add(self.to_think).min(most).max(1);
+        request.max_tokens =
+            request.max_tokens.saturating_add(self.facts.to_think).min(most).max(1);
         let (wire, missing_key) = (self.wire.clone(), self.missing_key.clone());
         exchange::stream(self.line.clone(), self.wire.clone(), move || match missing_key {
             Some(var) => Err(ModelError::MissingKey { var }),

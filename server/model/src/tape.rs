@@ -206,6 +206,10 @@ impl Model for Recorded {
         self.model.lacks_tools()
     }
 
+    fn end_in_words(&self, today: &str) -> Option<String> {
+        self.model.end_in_words(today)
+    }
+
     fn is_lean(&self) -> bool {
         self.model.is_lean()
     }

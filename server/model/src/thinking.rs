@@ -1,8 +1,9 @@
 //! How much a model is asked to think before it answers: a level, and what the protocols make of it, as data.
 //!
 //! Nothing is asked for that nobody configured, and nobody is asked who would refuse the request for it, as far as
-//! that is known by name.
+//! the catalogue knows.
 
+use crate::catalogue::{ThinkingForm, thinking_form};
 use ropewalk_protocol::Thinking;
 
 /// The tokens that thinking may take, which count as output.
@@ -15,31 +16,14 @@ pub(crate) fn tokens(level: Thinking) -> u32 {
     }
 }
 
-/// Beginnings of the names of OpenAI's models that do not reason. They refuse a request that speaks of it.
-const UNREASONING: &[&str] = &["gpt-3.5", "gpt-4", "gpt-5-chat", "chatgpt-"];
-
-/// True if a model of OpenAI's is known not to reason.
-pub(crate) fn never_reasons(model: &str) -> bool {
-    UNREASONING.iter().any(|start| model.starts_with(start))
+/// True if a model is known not to think: a request that speaks of it would be refused.
+pub(crate) fn never_reasons(base_url: &str, model: &str) -> bool {
+    thinking_form(base_url, model) == Some(ThinkingForm::None)
 }
 
-/// Beginnings of the names of Anthropic's models that are told how many tokens they may think. Its later ones judge
-/// by themselves, are told an effort, and refuse a number.
-const BUDGETED: &[&str] = &[
-    "claude-3",
-    "claude-opus-4-0",
-    "claude-opus-4-1",
-    "claude-opus-4-2025",
-    "claude-opus-4-5",
-    "claude-sonnet-4-0",
-    "claude-sonnet-4-2025",
-    "claude-sonnet-4-5",
-    "claude-haiku-4-5",
-];
-
 /// True if a model that speaks Anthropic's protocol is told how many tokens it may think. Other makers' models are.
-pub(crate) fn has_budget(model: &str) -> bool {
-    !model.starts_with("claude-") || BUDGETED.iter().any(|start| model.starts_with(start))
+pub(crate) fn has_budget(base_url: &str, model: &str) -> bool {
+    thinking_form(base_url, model) != Some(ThinkingForm::Adaptive)
 }
 
 /// True if a model without a budget keeps its thoughts to itself unless it is asked for a summary. The first ones

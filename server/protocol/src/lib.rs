@@ -46,4 +46,4 @@ pub use team::{
     BoardTask, BoardTaskStatus, TeamMember, TeamMessage, TeamOp, TeamRoster, TeamState,
 };
 pub use todo::{Todo, TodoList, TodoStatus};
-pub use usage::{Money, Price, Spent, Tokens, Usage};
+pub use usage::{LongPrice, Money, Price, Spent, Tokens, Usage};

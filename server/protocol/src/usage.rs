@@ -249,16 +249,40 @@ pub struct Price {
     pub cache_read: u64,
     /// Prompt tokens written to the cache.
     pub cache_write: u64,
+    /// The price of a request with a long prompt, where that is another.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub above: Option<LongPrice>,
+}
+
+/// The price of all tokens of a request whose prompt is longer than so many tokens; units as in [`Price`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
+pub struct LongPrice {
+    /// The longest prompt, in tokens, that [`Price`] itself holds for.
+    pub tokens: u64,
+    /// Prompt tokens read anew.
+    pub input: u64,
+    /// Tokens the model writes.
+    pub output: u64,
+    /// Prompt tokens read from the cache.
+    pub cache_read: u64,
+    /// Prompt tokens written to the cache.
+    pub cache_write: u64,
 }
 
 impl Price {
-    /// The cost of these tokens.
+    /// The cost of one request with these tokens.
     pub fn of(&self, usage: Usage) -> Money {
+        let prompt = usage.input.saturating_add(usage.cache_read).saturating_add(usage.cache_write);
+        let [input, output, cache_read, cache_write] = match self.above {
+            Some(it) if prompt > it.tokens => [it.input, it.output, it.cache_read, it.cache_write],
+            _ => [self.input, self.output, self.cache_read, self.cache_write],
+        };
         let parts = [
-            (usage.input, self.input),
-            (usage.output, self.output),
-            (usage.cache_read, self.cache_read),
-            (usage.cache_write, self.cache_write),
+            (usage.input, input),
+            (usage.output, output),
+            (usage.cache_read, cache_read),
+            (usage.cache_write, cache_write),
         ];
         Money(
             parts.iter().fold(0_u64, |sum, (tokens, each)| {

@@ -172,6 +172,9 @@ impl Turn {
         let parts = &self.parts;
         let Conversation { context, history, .. } = &mut self.conversation;
         context.tell(&parts.events, model);
+        if parts.thread.is_none() {
+            context.tell_of_end(&parts.events, model, &settings.facts.date);
+        }
         let pieces = history.pieces();
         let wanted = settings.limits.wanted_output();
         let room = context.room(model, wanted, prelude.as_str().len());

@@ -195,6 +195,9 @@ impl Model for Loads {
         let is_known = self.looks.load(Ordering::SeqCst) > 1;
         is_known.then(|| "Its template knows no tools: start it with one that does.".into())
     }
+    fn end_in_words(&self, today: &str) -> Option<String> {
+        Some(format!("It ends soon after {today}."))
+    }
     fn encode(&self, message: &Message) -> Piece {
         self.inner.encode(message)
     }
@@ -253,6 +256,7 @@ async fn a_small_context_that_is_found_out_later_counts_from_the_next_step_and_i
     assert_eq!(notices(&bench, "For more: turn the screw."), 1);
     assert_eq!(bench.run("two").await, StopReason::EndTurn);
     assert_eq!(notices(&bench, "Its template knows no tools"), 1);
+    assert_eq!(notices(&bench, "It ends soon after 2026-01-31."), 1);
     assert_eq!(notices(&bench, "8192 tokens of context"), 1);
 }
 

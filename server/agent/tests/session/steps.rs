@@ -327,7 +327,8 @@ async fn usage_adds_up() {
 /// A model at the script's server that costs a dollar per million tokens, either way.
 fn priced(server: &ScriptedModel) -> Arc<dyn Model> {
     let each = 1_000_000;
-    let price = Price { input: each, output: each, cache_read: each, cache_write: each };
+    let price =
+        Price { input: each, output: each, cache_read: each, cache_write: each, above: None };
     let config = ServerConfig { price: Some(price), ..server.config() };
     Arc::new(ServerModel::new(config, Http::new()).unwrap())
 }

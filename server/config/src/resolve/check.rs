@@ -315,7 +315,7 @@ fn price(key: &Key, value: Value, context: &CheckContext<'_>) -> Result<Price, V
         [input, output, read, write] => (input, output, read, write),
         _ => return Err(expected(key, &format!("a list of {}", each.len()))),
     };
-    Ok(Price { input, output, cache_read, cache_write })
+    Ok(Price { input, output, cache_read, cache_write, above: None })
 }
 
 pub(super) fn expected(key: &Key, got: &str) -> ValueRefusal {

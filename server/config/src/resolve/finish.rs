@@ -6,8 +6,11 @@ use crate::instructions::{self, InstructionText};
 use crate::problem::{ConfigLayer, ValueSource, plainly, shown};
 use crate::sources::{own_folder, user_folders};
 use crate::trust;
-use crate::{Config, MODEL_DEFAULTS, ModelName, Provider};
+use crate::{Config, ModelName, Provider};
 use std::path::{Path, PathBuf};
+
+/// Variables of keys that are named to somebody who has set none.
+const NAMED_VARIABLES: usize = 3;
 
 impl ConfigBuilder<'_> {
     pub(super) fn finish(mut self) -> Config {
@@ -121,21 +124,23 @@ impl ConfigBuilder<'_> {
         let is_set = |variable: &str| {
             self.environment.var(variable).is_some_and(|value| !value.trim().is_empty())
         };
+        let mut defaults = Vec::new();
         if self.config.model.is_none() {
-            let suggested = MODEL_DEFAULTS.iter().find(|(variable, _)| is_set(variable));
-            if let Some((variable, model)) = suggested {
+            defaults = self.sources.known.default_models.map(|models| models()).unwrap_or_default();
+            if let Some((variable, model)) = defaults.iter().find(|(name, _)| is_set(name)) {
                 self.config.model = ModelName::parse(model);
-                let source = ValueSource::named(ConfigLayer::Environment, *variable);
+                let source = ValueSource::named(ConfigLayer::Environment, variable);
                 self.config.provenance.insert("model".to_owned(), source);
             }
         }
         let key = Some("model".to_owned());
         let Some(model) = self.config.model.clone() else {
+            let variables = defaults.iter().take(NAMED_VARIABLES);
             let variables: Vec<String> =
-                MODEL_DEFAULTS.iter().map(|(variable, _)| format!("`{variable}`")).collect();
-            let example = MODEL_DEFAULTS.first().map_or("PROVIDER/NAME", |(_, model)| model);
+                variables.map(|(variable, _)| format!("`{variable}`")).collect();
+            let example = defaults.first().map_or("PROVIDER/NAME", |(_, model)| model);
             let sentence = format!(
-                "no model is set: put `model = \"{example}\"` into {}, or set {} in the environment of the editor, or start Ollama: `ollama serve`, with `model = \"ollama/NAME\"`",
+                "no model is set: put `model = \"{example}\"` into {}, or set {} in the environment of the editor (`ropewalk models` lists others), or start Ollama: `ollama serve`, with `model = \"ollama/NAME\"`",
                 self.own_file(),
                 variables.join(" or ")
             );

@@ -1,8 +1,6 @@
 //! The table of keys: complete, consistent, and what the code does.
 
-use ropewalk_config::{
-    KEYS, KeyDefault, MODEL_DEFAULTS, ModelName, PROVIDER_PRESETS, markdown_table,
-};
+use ropewalk_config::{KEYS, KeyDefault, markdown_table};
 
 use crate::world::{SYSTEM, USER, World, value};
 
@@ -44,13 +42,4 @@ fn the_markdown_table_has_a_row_for_every_key() {
     assert_eq!(table.lines().count(), KEYS.len() + 2);
     assert!(table.contains("| `limits.steps` | a whole number from 1 to 10000 | `50` | may lower it | Steps in one turn. |\n"));
     assert!(table.lines().all(|line| line.matches('|').count() == 6), "{table}");
-}
-
-#[test]
-fn defaults_as_data_are_usable() {
-    for (variable, model) in MODEL_DEFAULTS {
-        let model = ModelName::parse(model).unwrap();
-        let preset = PROVIDER_PRESETS.iter().find(|(name, ..)| *name == model.provider);
-        assert_eq!(preset.unwrap().3, *variable);
-    }
 }

@@ -126,7 +126,7 @@ const CASES: &[(&str, &[&str])] = &[
     (
         "model = 'locl/x'",
         &[
-            "`model` in U:1 names the provider `locl`, which is not set up: add `[provider.locl]` with `protocol` and `base_url` to U, or use one of `anthropic`, `deepseek`, `gemini`, `groq`, `llamacpp`, `lmstudio`, `mistral`, `ollama`, `openai`, `openrouter`, `vllm`",
+            "`model` in U:1 names the provider `locl`, which is not set up: add `[provider.locl]` with `protocol` and `base_url` to U, or use one of `anthropic`, `deepseek`, `gemini`, `groq`, `llamacpp`, `lmstudio`, `minimax`, `mistral`, `moonshot`, `ollama`, `openai`, `openrouter`, `vllm`, `xai`, `zai`",
         ],
     ),
     (
@@ -178,7 +178,7 @@ fn without_a_model_or_a_key_it_says_what_to_set() {
             &world,
             &["model = none < built in"],
             &[
-                "no model is set: put `model = \"anthropic/claude-sonnet-5-5\"` into ~/.config/ropewalk/config.toml, or set `ANTHROPIC_API_KEY` or `OPENAI_API_KEY` or `OPENROUTER_API_KEY` or `DEEPSEEK_API_KEY` or `GEMINI_API_KEY` or `MISTRAL_API_KEY` or `GROQ_API_KEY` in the environment of the editor, or start Ollama: `ollama serve`, with `model = \"ollama/NAME\"`",
+                "no model is set: put `model = \"anthropic/claude-sonnet-5-5\"` into ~/.config/ropewalk/config.toml, or set `ANTHROPIC_API_KEY` or `OPENAI_API_KEY` or `GROQ_API_KEY` in the environment of the editor (`ropewalk models` lists others), or start Ollama: `ollama serve`, with `model = \"ollama/NAME\"`",
             ],
         );
     }

@@ -41,7 +41,13 @@ fn a_provider_is_a_few_lines() {
     );
     assert_eq!(problems(&config).len(), 1, "{:?}", config.problems);
     assert!(problems(&config)[0].contains("must be text without line breaks"));
-    let price = Price { input: 280_000, output: 420_000, cache_read: 28_000, cache_write: 280_000 };
+    let price = Price {
+        input: 280_000,
+        output: 420_000,
+        cache_read: 28_000,
+        cache_write: 280_000,
+        above: None,
+    };
     let facts = ModelFacts {
         context: Some(8192),
         output: Some(2048),
@@ -49,8 +55,13 @@ fn a_provider_is_a_few_lines() {
         ..ModelFacts::default()
     };
     assert_eq!(found.facts_of("qwen3:8b"), facts);
-    let own =
-        Price { input: 2_000_000, output: 8_000_000, cache_read: 500_000, cache_write: 2_500_000 };
+    let own = Price {
+        input: 2_000_000,
+        output: 8_000_000,
+        cache_read: 500_000,
+        cache_write: 2_500_000,
+        above: None,
+    };
     assert_eq!(found.facts_of("gpt-4.1").price, Some(own));
     assert_eq!(found.facts_of("gpt-4.1").context, Some(32768));
     assert_eq!(found.parallel, Some(3));

@@ -42,6 +42,7 @@ impl World {
                     tools: names(&["bash", "read_file", "edit_file"]),
                     mechanisms: names(&["todos", "self_check"]),
                     protocols: names(&["anthropic", "openai"]),
+                    default_models: Some(default_models),
                     client_keys: names(&["events", "team"]),
                 },
                 ..Sources::default()
@@ -202,4 +203,14 @@ fn of_provider(config: &Config, name: &str, field: &str) -> String {
         other => panic!("no field {other}"),
     });
     value.unwrap_or_else(|| "none".to_owned())
+}
+
+fn default_models() -> Vec<(String, String)> {
+    let models = [
+        ("ANTHROPIC_API_KEY", "anthropic/claude-sonnet-5-5"),
+        ("OPENAI_API_KEY", "openai/gpt-6.1-sol"),
+        ("GROQ_API_KEY", "groq/openai/gpt-oss-120b"),
+        ("GEMINI_API_KEY", "gemini/gemini-3.8-flash"),
+    ];
+    models.map(|(variable, model)| (variable.to_owned(), model.to_owned())).to_vec()
 }

@@ -194,8 +194,8 @@ fn wire_tool(tool: &ToolDeclaration) -> AnthropicTool<'_> {
 }
 
 /// The request's part that asks for this much thinking, with a comma behind it; or nothing.
-fn thinking(model: &str, level: Thinking, request: &ModelRequest) -> String {
-    if !has_budget(model) {
+fn thinking((base_url, model): (&str, &str), level: Thinking, request: &ModelRequest) -> String {
+    if !has_budget(base_url, model) {
         let words = if must_be_asked_for_words(model) { r#","display":"summarized""# } else { "" };
         return format!(
             r#""thinking":{{"type":"adaptive"{words}}},"output_config":{{"effort":"{}"}},"#,
@@ -219,9 +219,14 @@ fn may_think(pieces: &[Piece]) -> bool {
 }
 
 /// The whole body. Costs a copy of its bytes.
-pub(super) fn request(model: &str, level: Option<Thinking>, request: &ModelRequest) -> Vec<u8> {
+pub(super) fn request(
+    (base_url, model): (&str, &str),
+    level: Option<Thinking>,
+    request: &ModelRequest,
+) -> Vec<u8> {
     let max_tokens = request.max_tokens;
-    let thinking = level.map(|level| thinking(model, level, request)).unwrap_or_default();
+    let thinking =
+        level.map(|level| thinking((base_url, model), level, request)).unwrap_or_default();
     let head =
         format!(r#"{{"model":{},"max_tokens":{max_tokens},"stream":true,{thinking}"#, json(&model));
     let prelude = request.prelude.as_str();

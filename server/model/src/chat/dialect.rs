@@ -3,7 +3,7 @@
 //! Reading needs no rows: the decoder takes what any of them writes. A row says only what must be
 //! written differently. To add a server is to add its row.
 
-use crate::model::takes_cache_key;
+use crate::{catalogue::thoughts_of, model::takes_cache_key};
 use reqwest::Url;
 
 /// Ways in which a server's requests differ from others'.
@@ -132,10 +132,6 @@ pub const DIALECTS: &[Dialect] = &[
 const STRICT_MODELS: &[&str] =
     &["mistral", "ministral", "mixtral", "devstral", "magistral", "codestral"];
 
-/// Parts of the names of models that want their thoughts back, and how, where the server is not known. A known
-/// server's row says what that server takes.
-const THINKING_MODELS: &[(&str, Thoughts)] = &[("deepseek", DEEPSEEK_THOUGHTS)];
-
 impl Dialect {
     /// The row for a provider: by its name, else by the host, else by the port on this machine, else the
     /// plain one, with the thoughts as the model's family wants them. A model whose template is stricter than its
@@ -158,11 +154,14 @@ impl Dialect {
             dialect.words_after_results = false;
             dialect.short_ids = true;
         }
+        // A known server's row says what that server takes.
         if found.is_none()
-            && let Some((_, thoughts)) =
-                THINKING_MODELS.iter().find(|(part, _)| model.contains(part))
+            && let Some((member, always)) = thoughts_of(&model)
         {
-            dialect.thoughts = *thoughts;
+            dialect.thoughts = match always {
+                true => Thoughts::Always(member),
+                false => Thoughts::Sent(member),
+            };
         }
         dialect
     }

@@ -167,7 +167,7 @@ fn wire_tool(tool: &ToolDeclaration) -> ResponsesTool<'_> {
 
 /// The whole body. Costs a copy of its bytes.
 pub(super) fn request(
-    model: &str,
+    (base_url, model): (&str, &str),
     level: Option<Thinking>,
     takes_cache_key: bool,
     request: &ModelRequest,
@@ -182,7 +182,7 @@ pub(super) fn request(
         body.push_str(&format!(r#""prompt_cache_key":"{key}","#));
     }
     // All others take it, and servers that know no reasoning ignore it.
-    if !never_reasons(model) {
+    if !never_reasons(base_url, model) {
         body.push_str(r#""include":["reasoning.encrypted_content"],"#);
     }
     if let Some(level) = level {
@@ -217,7 +217,7 @@ mod tests {
         let pieces = pieces.iter().map(|text| message(&Message::user(*text))).collect();
         let prelude = prelude("be brief", &[]);
         String::from_utf8(request(
-            model,
+            ("https://api.openai.com/v1", model),
             None,
             true,
             &ModelRequest { prelude, pieces, max_tokens: 9 },

@@ -220,6 +220,10 @@ impl Model for Player {
         self.model.lacks_tools()
     }
 
+    fn end_in_words(&self, today: &str) -> Option<String> {
+        self.model.end_in_words(today)
+    }
+
     fn keys(&self) -> Keys {
         self.model.keys()
     }

@@ -3,7 +3,7 @@
 use crate::loopback;
 use ropewalk_model::{
     ApiKey, Block, Header, Http, Message, Model, ModelError, ModelRequest, Protocol, Role,
-    ServerConfig, ServerModel, ToolDeclaration, ToolInput, limits_of,
+    ServerConfig, ServerModel, ToolDeclaration, ToolInput,
 };
 use ropewalk_protocol::Thinking;
 use serde_json::{Value, json};
@@ -163,30 +163,6 @@ fn headers_that_are_configured() {
     for (name, value) in [("a b", "xyzzy"), ("", "xyzzy"), ("x", "li\nne"), ("ü", "xyzzy")] {
         let error = with(name, value).err().map(|error| error.to_string()).unwrap();
         assert!(error.contains("cannot be sent") && !error.contains(value), "{error}");
-    }
-}
-
-#[test]
-fn limits_are_those_of_the_first_fitting_row() {
-    assert_eq!(limits_of("claude-3-haiku-20240307").max_output, Some(4_096));
-    assert_eq!(limits_of("claude-opus-4-20250514").max_output, Some(32_000));
-    assert_eq!(limits_of("claude-opus-4-5").max_output, Some(64_000));
-    assert_eq!(limits_of("claude-opus-4-8").context, Some(1_000_000));
-    assert_eq!(limits_of("gpt-5.4-mini").context, Some(400_000));
-    assert_eq!(limits_of("qwen").context, None);
-}
-
-#[test]
-fn limits_of_the_models_that_are_used_by_default_are_known() {
-    for (model, context, longest) in [
-        ("claude-sonnet-5-5", 1_000_000, 128_000),
-        ("anthropic/claude-sonnet-5.5", 1_000_000, 128_000),
-        ("gpt-6.1-sol", 1_050_000, 128_000),
-        ("deepseek-v4-flash", 1_000_000, 393_216),
-        ("gemini-3.8-flash", 1_048_576, 65_536),
-    ] {
-        let limits = limits_of(model);
-        assert_eq!((limits.context, limits.max_output), (Some(context), Some(longest)), "{model}");
     }
 }
 

@@ -306,7 +306,7 @@ impl Model for Odd {
         9
     }
     fn price(&self) -> Option<Price> {
-        Some(Price { input: 1, output: 2, cache_read: 3, cache_write: 4 })
+        Some(Price { input: 1, output: 2, cache_read: 3, cache_write: 4, above: None })
     }
     fn takes_printed_calls(&self) -> bool {
         true
@@ -316,6 +316,9 @@ impl Model for Odd {
     }
     fn lacks_tools(&self) -> Option<String> {
         Some("lacks".into())
+    }
+    fn end_in_words(&self, today: &str) -> Option<String> {
+        Some(format!("ends after {today}"))
     }
     fn is_lean(&self) -> bool {
         // By its context it would get it.
