@@ -4,7 +4,7 @@
 //! A model with little context gets the lean set ([`Model::is_lean`]); the registry and the prompt say what is in it.
 
 use crate::events::Events;
-use ropewalk_model::{ENOUGH_CONTEXT, Model, Piece, Prelude};
+use ropewalk_model::{ENOUGH_CONTEXT, Model, ModelError, Piece, Prelude};
 use ropewalk_protocol::{Level, ModelLimits, Usage};
 
 /// Notices that the user has had of a model, each told once, and the sizes of its requests.
@@ -20,6 +20,8 @@ pub(crate) struct ContextNotices {
     ends: Option<String>,
     measured: Option<MeasuredRequest>,
     learnt: Option<LearntContext>,
+    /// The longest reply of a model, by its name, as its server's refusal said.
+    learnt_output: Option<(String, u32)>,
     /// The room of the last request.
     room: Option<ContextRoom>,
 }
@@ -164,6 +166,10 @@ impl ContextNotices {
             let learnt = u32::try_from(learnt.tokens).unwrap_or(u32::MAX);
             limits.context = Some(limits.context.map_or(learnt, |known| known.min(learnt)));
         }
+        if let Some((_, learnt)) = self.learnt_output.as_ref().filter(|(of, _)| of == model.name())
+        {
+            limits.max_output = Some(limits.max_output.map_or(*learnt, |known| known.min(*learnt)));
+        }
         limits
     }
 
@@ -176,6 +182,18 @@ impl ContextNotices {
     pub(crate) fn bytes_of(&self, model: &dyn Model, tokens: u64) -> usize {
         let million = self.tokens(model, 1_000_000).max(1);
         usize::try_from(tokens.saturating_mul(1_000_000) / million).unwrap_or(usize::MAX)
+    }
+
+    /// Learns limits that a server names in a refusal; true if they are less than was known.
+    pub(crate) fn learn_told(&mut self, model: &dyn Model, error: &ModelError) -> bool {
+        let (before, told) = (self.limits(model), error.told_limits());
+        if let Some(context) = told.context {
+            self.learn(model, context.into());
+        }
+        if let Some(output) = told.max_output {
+            self.learnt_output = Some((model.name().to_owned(), output));
+        }
+        self.limits(model) != before
     }
 
     /// Learns that the server takes no more than so many tokens.

@@ -1,10 +1,10 @@
 //! A model at a server whose key must be asked for first.
 //!
-//! It is a [`ServerModel`] that gets its key when it is first used. Who is asked, and how, is the business of
+//! It is a [`ServerModel`] that gets its key when it is first used, and anew when the server refuses it. Who is asked, and how, is the business of
 //! whoever made the [`LazyKey`].
 
 use crate::{
-    Delta, Http, Keys, LazyKey, Message, Model, ModelError, ModelRequest, Piece, Prelude,
+    ApiKey, Delta, Http, Keys, LazyKey, Message, Model, ModelError, ModelRequest, Piece, Prelude,
     ServerConfig, ServerModel, ToolDeclaration,
 };
 use futures::{
@@ -13,10 +13,9 @@ use futures::{
     stream::{self, BoxStream},
 };
 use ropewalk_protocol::{ModelLimits, Price};
-use std::sync::Arc;
-use tokio::sync::OnceCell;
+use std::sync::{Arc, Mutex, PoisonError};
 
-/// See the module. Cloning shares it.
+/// A model at a server with a key that is asked for. Cloning shares it.
 #[derive(Clone)]
 pub struct AskedModel(Arc<KeyedModel>);
 
@@ -26,7 +25,8 @@ struct KeyedModel {
     http: Http,
     /// Without a key: it says what needs none.
     bare: ServerModel,
-    keyed: OnceCell<ServerModel>,
+    /// The model with the key that was given last.
+    keyed: Mutex<Option<(ApiKey, ServerModel)>>,
 }
 
 impl AskedModel {
@@ -36,17 +36,61 @@ impl AskedModel {
     /// Errors of [`ServerModel::new`].
     pub fn new(config: ServerConfig, key: LazyKey, http: Http) -> Result<AskedModel, ModelError> {
         let bare = ServerModel::new(ServerConfig { key: None, ..config.clone() }, http.clone())?;
-        Ok(AskedModel(Arc::new(KeyedModel { key, config, http, bare, keyed: OnceCell::new() })))
+        Ok(AskedModel(Arc::new(KeyedModel { key, config, http, bare, keyed: Mutex::default() })))
     }
 }
 
 impl KeyedModel {
-    async fn model(&self) -> Result<&ServerModel, ModelError> {
-        let make = || async {
-            let key = Some(self.key.get().await?.clone());
-            ServerModel::new(ServerConfig { key, ..self.config.clone() }, self.http.clone())
-        };
-        self.keyed.get_or_try_init(make).await
+    /// The model with this key.
+    fn with(&self, key: &ApiKey) -> Result<ServerModel, ModelError> {
+        let mut keyed = self.keyed.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, model)) = keyed.as_ref().filter(|(known, _)| known == key) {
+            return Ok(model.clone());
+        }
+        let config = ServerConfig { key: Some(key.clone()), ..self.config.clone() };
+        let model = ServerModel::new(config, self.http.clone())?;
+        *keyed = Some((key.clone(), model.clone()));
+        Ok(model)
+    }
+
+    /// The reply to a request.
+    async fn ask(self: Arc<Self>, request: ModelRequest) -> Result<AskedReply, ModelError> {
+        let key = self.key.get().await?;
+        let stream = self.with(&key)?.stream(request.clone());
+        Ok(AskedReply { asked: self, stream, again: Some((key, request)) })
+    }
+}
+
+/// A reply that may be asked for once more with another key.
+struct AskedReply {
+    asked: Arc<KeyedModel>,
+    stream: BoxStream<'static, Result<Delta, ModelError>>,
+    /// The key and the request, until the reply has begun or was asked for again.
+    again: Option<(ApiKey, ModelRequest)>,
+}
+
+impl AskedReply {
+    /// The next delta. A server that refuses the key is asked once more if the key is another by now: tokens end.
+    async fn next(&mut self) -> Option<Result<Delta, ModelError>> {
+        loop {
+            let next = self.stream.next().await;
+            match &next {
+                Some(Ok(Delta::Waiting { .. } | Delta::Retrying { .. })) => return next,
+                Some(Err(ModelError::BadKey { .. } | ModelError::NotPermitted { .. })) => {}
+                _ => self.again = None,
+            }
+            let Some((refused, request)) = self.again.take() else { return next };
+            let key = match self.asked.key.renew(&refused).await {
+                Ok(Some(key)) => key,
+                Ok(None) => return next,
+                Err(error) => return Some(Err(error)),
+            };
+            tracing::info!("the key was refused, and its command gives another");
+            match self.asked.with(&key) {
+                Ok(model) => self.stream = model.stream(request),
+                Err(error) => return Some(Err(error)),
+            }
+        }
     }
 }
 
@@ -96,10 +140,9 @@ impl Model for AskedModel {
         self.0.bare.more_context()
     }
 
-    /// With the key itself once it is known.
+    /// With the keys themselves once they are known.
     fn keys(&self) -> Keys {
-        let known = self.0.key.known().map(|key| key.text());
-        self.0.bare.keys().and(known)
+        self.0.bare.keys().and_known(&self.0.key)
     }
 
     fn ready(&self) -> BoxFuture<'static, Result<(), ModelError>> {
@@ -118,8 +161,11 @@ impl Model for AskedModel {
     fn stream(&self, request: ModelRequest) -> BoxStream<'static, Result<Delta, ModelError>> {
         let asked = self.0.clone();
         stream::once(async move {
-            match asked.model().await {
-                Ok(model) => model.stream(request),
+            match asked.ask(request).await {
+                Ok(reply) => stream::unfold(reply, async |mut reply| {
+                    reply.next().await.map(|delta| (delta, reply))
+                })
+                .boxed(),
                 Err(error) => stream::once(async { Err(error) }).boxed(),
             }
         })
@@ -129,6 +175,6 @@ impl Model for AskedModel {
 
     fn probe(&self) -> BoxFuture<'static, Result<(), ModelError>> {
         let asked = self.0.clone();
-        async move { asked.model().await?.probe().await }.boxed()
+        async move { asked.with(&asked.key.get().await?)?.probe().await }.boxed()
     }
 }

@@ -3,6 +3,7 @@
 //! No sentence ever holds a key. Whether a failure is worth another try is decided here, how often
 //! and after how long in [`crate::retry`].
 
+use ropewalk_protocol::ModelLimits;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
@@ -193,14 +194,20 @@ pub enum ModelError {
         what: String,
     },
     /// The server has too much to do.
-    #[error("the model server is overloaded{}: try again later", after(.retry_after))]
+    #[error("the model server is overloaded{}{}: try again later", in_brackets(.message), after(.retry_after))]
     Overloaded {
+        /// The server's own words; empty if it has none.
+        #[serde(default)]
+        message: String,
         /// How long the server asks to wait.
         retry_after: Option<Duration>,
     },
     /// 429: too many requests or tokens in a time.
-    #[error("the model server's rate limit is reached{}: try again later", after(.retry_after))]
+    #[error("the model server's rate limit is reached{}{}: try again later", in_brackets(.message), after(.retry_after))]
     RateLimited {
+        /// The server's own words; empty if it has none.
+        #[serde(default)]
+        message: String,
         /// How long the server asks to wait.
         retry_after: Option<Duration>,
     },
@@ -231,7 +238,52 @@ pub enum ModelError {
     },
 }
 
+/// Words before, or behind, the number of tokens that a context has.
+const CONTEXT_WORDS: (&[&str], &[&str]) = (
+    &[
+        "maximum context length is ",
+        "context length of ",
+        "context length is ",
+        "context window of ",
+        "context size of ",
+    ],
+    &[" maximum"],
+);
+
+/// The same for the longest reply.
+const OUTPUT_WORDS: (&[&str], &[&str]) = (
+    &["supports at most ", "must be less than or equal to ", "max_tokens is [1, ", "at most "],
+    &[", which is the maximum allowed number of output tokens"],
+);
+
 impl ModelError {
+    /// True if a refusal speaks of how long a reply may be.
+    pub fn is_of_reply(&self) -> bool {
+        let words = ["max_tokens", "max_completion_tokens", "output tokens", "completion"];
+        match self {
+            ModelError::ContextLength { message } | ModelError::InvalidRequest { message } => {
+                words.iter().any(|words| message.contains(words))
+            }
+            _ => false,
+        }
+    }
+
+    /// Limits of the model that a refusal names: `This model's maximum context length is 32768 tokens`, `prompt is too long:
+    /// 210000 tokens > 200000 maximum`, `This model supports at most 8192 completion tokens`.
+    pub fn told_limits(&self) -> ModelLimits {
+        match self {
+            ModelError::ContextLength { message } => {
+                let context = number_at(message, CONTEXT_WORDS);
+                ModelLimits { context, max_output: None }
+            }
+            ModelError::InvalidRequest { message } if self.is_of_reply() => {
+                let max_output = number_at(message, OUTPUT_WORDS);
+                ModelLimits { context: None, max_output }
+            }
+            _ => ModelLimits::default(),
+        }
+    }
+
     /// True if the same request may succeed a little later. A server that let the whole first
     /// limit pass without a byte is not asked again: that would double a wait of minutes.
     pub fn is_passing(&self) -> bool {
@@ -247,6 +299,19 @@ impl ModelError {
     }
 }
 
+/// The number that stands behind one of the first words, or before one of the second.
+fn number_at(message: &str, (before, behind): (&[&str], &[&str])) -> Option<u32> {
+    let digits = |text: &str| text.trim_start_matches('`').replace([',', '_'], "");
+    let first = |text: &str| {
+        let text = digits(text);
+        text.split(|c: char| !c.is_ascii_digit()).next()?.parse::<u32>().ok()
+    };
+    let last = |text: &str| digits(text).rsplit(|c: char| !c.is_ascii_digit()).next()?.parse().ok();
+    let of_first = before.iter().filter_map(|words| first(message.split_once(words)?.1));
+    let of_second = behind.iter().filter_map(|words| last(message.split_once(words)?.0));
+    of_first.chain(of_second).find(|tokens| *tokens > 0)
+}
+
 /// Key of the configuration that bounds a silence.
 fn limit(begun: bool) -> &'static str {
     match begun {
@@ -255,8 +320,17 @@ fn limit(begun: bool) -> &'static str {
     }
 }
 
+fn in_brackets(message: &str) -> String {
+    if message.is_empty() { String::new() } else { format!(" ({message})") }
+}
+
 fn after(wait: &Option<Duration>) -> String {
-    wait.map(|wait| format!(" for another {} s", wait.as_secs_f64().ceil())).unwrap_or_default()
+    let Some(wait) = wait else { return String::new() };
+    match wait.as_secs_f64().ceil() {
+        seconds if seconds < 600.0 => format!(" for another {seconds} s"),
+        seconds if seconds < 36_000.0 => format!(" for another {} min", (seconds / 60.0).ceil()),
+        seconds => format!(" for another {} h", (seconds / 3_600.0).ceil()),
+    }
 }
 
 /// Words of a server made fit for a sentence: one line, at most 300 characters.
@@ -275,4 +349,64 @@ pub(crate) fn in_brief(text: &str) -> String {
         }
     }
     brief
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limits_are_read_from_refusals() {
+        let long = |message: &str| ModelError::ContextLength { message: message.to_owned() };
+        let invalid = |message: &str| ModelError::InvalidRequest { message: message.to_owned() };
+        for (error, context, max_output) in [
+            (
+                long(
+                    "This model's maximum context length is 131072 tokens. However, you requested 140000 tokens",
+                ),
+                Some(131_072),
+                None,
+            ),
+            (long("prompt is too long: 208310 tokens > 200000 maximum"), Some(200_000), None),
+            (
+                long(
+                    "'max_tokens' is too large: 32000. This model's maximum context length is 32768 tokens and your request has 15000",
+                ),
+                Some(32_768),
+                None,
+            ),
+            (long("the request exceeds the available context size"), None, None),
+            (
+                invalid(
+                    "max_tokens is too large: 32000. This model supports at most 8192 completion tokens",
+                ),
+                None,
+                Some(8_192),
+            ),
+            (
+                invalid(
+                    "max_tokens: 64000 > 8192, which is the maximum allowed number of output tokens for m",
+                ),
+                None,
+                Some(8_192),
+            ),
+            (
+                invalid(
+                    "`max_tokens` must be less than or equal to `8192`, the maximum value for `max_tokens`",
+                ),
+                None,
+                Some(8_192),
+            ),
+            (
+                invalid("Invalid max_tokens value, the valid range of max_tokens is [1, 8192]"),
+                None,
+                Some(8_192),
+            ),
+            (invalid("at most 5 images may be sent"), None, None),
+            (invalid("max_tokens must be at most 99999999999999 tokens"), None, None),
+            (invalid("max_tokens supports at most "), None, None),
+        ] {
+            assert_eq!(error.told_limits(), ModelLimits { context, max_output }, "{error}");
+        }
+    }
 }

@@ -60,7 +60,7 @@ pub(crate) fn stream(
             body,
             tried: 0,
             begun: Instant::now(),
-            unreached: None,
+            failing: None,
             since: Instant::now(),
             told: Duration::ZERO,
             out: VecDeque::new(),
@@ -83,8 +83,8 @@ struct Exchange {
     tried: u32,
     /// When the last of them began.
     begun: Instant,
-    /// Since when the server can't be reached.
-    unreached: Option<Instant>,
+    /// The bound of the errors that come now, and since when they come.
+    failing: Option<(Duration, Instant)>,
     /// When the server was asked, or last said something.
     since: Instant,
     /// How much of the wait since then was told.
@@ -192,13 +192,13 @@ impl Exchange {
 
     /// Tries again if that can help. What the failed try said is void, read or not; what it cost is not.
     fn fail(&mut self, error: ModelError) {
-        self.unreached = match error {
-            ModelError::Unreachable { .. } => self.unreached.or(Some(self.begun)),
-            _ => None,
-        };
-        let unreached = self.unreached.map_or(Duration::ZERO, |since| since.elapsed());
         let retry = &self.line.retry;
-        let Some(wait) = retry.wait_after(self.tried, unreached, &error, chance()) else {
+        self.failing = retry.bound_of(&error).map(|bound| {
+            let before = self.failing.filter(|(known, _)| *known == bound);
+            before.unwrap_or((bound, self.begun))
+        });
+        let lasting = self.failing.map_or(Duration::ZERO, |(_, since)| since.elapsed());
+        let Some(wait) = retry.wait_after(self.tried, lasting, &error, chance()) else {
             self.state = Phase::Failed(error);
             return;
         };

@@ -7,8 +7,10 @@
 use crate::ModelError;
 use futures::future::BoxFuture;
 use reqwest::header::HeaderValue;
-use std::{fmt, sync::Arc};
-use tokio::sync::OnceCell;
+use std::{
+    fmt,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
 
 /// A secret for a model server.
 #[derive(Clone, PartialEq, Eq)]
@@ -52,13 +54,16 @@ impl fmt::Debug for ApiKey {
 }
 
 /// A key that has to be asked for, of a password manager for example. It is asked for when a request first needs it,
-/// once for all that share this value; a failure is not kept. It can't be printed.
+/// once for all that share this value, and again when a server refuses it; a failure is not kept. It can't be printed.
 #[derive(Clone)]
 pub struct LazyKey(Arc<Lazy>);
 
 struct Lazy {
     ask: Box<Ask>,
-    got: OnceCell<ApiKey>,
+    /// Held while the key is asked for.
+    asking: tokio::sync::Mutex<()>,
+    /// Keys that were given, the latest last: a text may hold an earlier one, too.
+    got: Mutex<Vec<ApiKey>>,
 }
 
 /// Asks, polled within a tokio runtime.
@@ -69,20 +74,56 @@ impl LazyKey {
     pub fn new(
         ask: impl Fn() -> BoxFuture<'static, Result<ApiKey, ModelError>> + Send + Sync + 'static,
     ) -> LazyKey {
-        LazyKey(Arc::new(Lazy { ask: Box::new(ask), got: OnceCell::new() }))
+        let (asking, got) = Default::default();
+        LazyKey(Arc::new(Lazy { ask: Box::new(ask), asking, got }))
     }
 
     /// The key, asked for if it never was.
     ///
     /// # Errors
     /// Errors of the program that prints the key.
-    pub(crate) async fn get(&self) -> Result<&ApiKey, ModelError> {
-        self.0.got.get_or_try_init(&self.0.ask).await
+    pub(crate) async fn get(&self) -> Result<ApiKey, ModelError> {
+        let _asking = self.0.asking.lock().await;
+        match self.known() {
+            Some(key) => Ok(key),
+            None => self.ask().await,
+        }
+    }
+
+    /// The key in the place of one that a server has refused: another's newer one, or one that is asked for now. None if it
+    /// is the same.
+    ///
+    /// # Errors
+    /// Errors of the program that prints the key.
+    pub(crate) async fn renew(&self, refused: &ApiKey) -> Result<Option<ApiKey>, ModelError> {
+        let _asking = self.0.asking.lock().await;
+        let key = match self.known() {
+            Some(key) if key != *refused => key,
+            _ => self.ask().await?,
+        };
+        Ok(Some(key).filter(|key| key != refused))
+    }
+
+    async fn ask(&self) -> Result<ApiKey, ModelError> {
+        let key = (self.0.ask)().await?;
+        let mut got = self.got();
+        got.retain(|known| *known != key);
+        got.push(key.clone());
+        Ok(key)
     }
 
     /// The key, if it was asked for already.
-    pub(crate) fn known(&self) -> Option<&ApiKey> {
-        self.0.got.get()
+    fn known(&self) -> Option<ApiKey> {
+        self.got().last().cloned()
+    }
+
+    /// All keys that were given so far.
+    pub(crate) fn all(&self) -> Vec<ApiKey> {
+        self.got().clone()
+    }
+
+    fn got(&self) -> MutexGuard<'_, Vec<ApiKey>> {
+        self.0.got.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -51,12 +51,12 @@ impl Keys {
         Keys::new(held.chain(more.into_iter().map(str::to_owned)))
     }
 
-    /// These keys, and one that was asked for before, if it was.
+    /// These keys, and those that were asked for before.
     #[must_use]
     pub fn and_known(self, key: &LazyKey) -> Keys {
-        match key.known() {
-            Some(key) => self.and([key.text()]),
-            None => self,
+        match &*key.all() {
+            [] => self,
+            keys => self.and(keys.iter().map(|key| key.text())),
         }
     }
 

@@ -90,7 +90,8 @@ enum RefusalKind {
 /// The meaning of an answer other than success.
 pub(crate) fn refused(refused: &Refused<'_>) -> ModelError {
     let complaint = Complaint::read(refused.body);
-    let Refused { status, retry_after, .. } = *refused;
+    let status = refused.status;
+    let retry_after = refused.retry_after.or_else(|| complaint.wait());
     let host = refused.host.to_owned();
     let kind = complaint.kind();
     let message = complaint.message;
@@ -125,8 +126,8 @@ pub(crate) fn refused(refused: &Refused<'_>) -> ModelError {
                 false => message,
             },
         },
-        (429, _) => ModelError::RateLimited { retry_after },
-        (503 | 529, _) => ModelError::Overloaded { retry_after },
+        (429, _) => ModelError::RateLimited { message, retry_after },
+        (503 | 529, _) => ModelError::Overloaded { message, retry_after },
         (408 | 409 | 500..=599, _) => {
             ModelError::Server { message: with_status(&message), retry_after }
         }
@@ -151,7 +152,7 @@ pub(crate) fn refused(refused: &Refused<'_>) -> ModelError {
 /// pass.
 pub(crate) fn in_stream(event: &str, model: &str) -> ModelError {
     let complaint = Complaint::read(event);
-    let (kind, status) = (complaint.kind(), complaint.status);
+    let (kind, status, retry_after) = (complaint.kind(), complaint.status, complaint.wait());
     let message =
         if complaint.message.is_empty() { NO_REASON.to_owned() } else { complaint.message };
     let host = || "the model server".to_owned();
@@ -160,10 +161,8 @@ pub(crate) fn in_stream(event: &str, model: &str) -> ModelError {
     }
     match kind {
         Some(RefusalKind::ContextLength) => ModelError::ContextLength { message },
-        Some(RefusalKind::Overloaded) => ModelError::Overloaded { retry_after: wait_in(&message) },
-        Some(RefusalKind::RateLimited) => {
-            ModelError::RateLimited { retry_after: wait_in(&message) }
-        }
+        Some(RefusalKind::Overloaded) => ModelError::Overloaded { message, retry_after },
+        Some(RefusalKind::RateLimited) => ModelError::RateLimited { message, retry_after },
         Some(RefusalKind::BadKey) => ModelError::BadKey { host: host() },
         Some(RefusalKind::NotPermitted | RefusalKind::Quota) => {
             ModelError::NotPermitted { host: host(), message }
@@ -179,8 +178,8 @@ pub(crate) fn in_stream(event: &str, model: &str) -> ModelError {
         None => match status {
             Some(401) => ModelError::BadKey { host: host() },
             Some(402 | 403) => ModelError::NotPermitted { host: host(), message },
-            Some(429) => ModelError::RateLimited { retry_after: None },
-            Some(503 | 529) => ModelError::Overloaded { retry_after: None },
+            Some(429) => ModelError::RateLimited { message, retry_after },
+            Some(503 | 529) => ModelError::Overloaded { message, retry_after },
             Some(400..=499) => ModelError::InvalidRequest { message },
             _ => ModelError::Server { message, retry_after: None },
         },
@@ -202,20 +201,35 @@ pub(crate) fn in_place_of_reply(body: &str, model: &str) -> Option<ModelError> {
     }
 }
 
-/// The wait that OpenAI tells in mid-stream, where it can only be told in words: "Please try again in
-/// 1.898s", "in 20ms", "in 2m".
+/// The wait that a server tells in words: "Please try again in 1.898s", "in 20ms", "in 2m", "Please retry in 41231.5s".
 fn wait_in(message: &str) -> Option<Duration> {
-    let (_, after) = message.split_once("try again in ")?;
-    let end = after.find(|c: char| !c.is_ascii_digit() && c != '.')?;
-    let (number, unit) = after.split_at_checked(end)?;
-    let (number, unit): (f64, &str) = (number.parse().ok()?, unit.trim_start());
-    let seconds = match unit {
-        unit if unit.starts_with("ms") => number / 1_000.0,
-        unit if unit.starts_with('s') => number,
-        unit if unit.starts_with('m') => number * 60.0,
-        _ => return None,
-    };
-    Duration::try_from_secs_f64(seconds).ok()
+    let words = ["try again in ", "retry in "];
+    let (_, after) = words.iter().find_map(|words| message.split_once(words))?;
+    // A sentence may end behind the unit.
+    wait_of(after.split([',', ';', ')', ' ']).next()?.trim_end_matches('.'))
+        .or_else(|| wait_of(&after.split(' ').take(2).collect::<String>()))
+}
+
+/// A wait such as `1.5s`, `20ms`, `2m`, `1h30m`, `6m0s`, `3seconds`.
+pub(crate) fn wait_of(text: &str) -> Option<Duration> {
+    let (mut seconds, mut rest) = (0.0, text);
+    while !rest.is_empty() {
+        let end = rest.find(|c: char| !c.is_ascii_digit() && c != '.')?;
+        let (number, after) = rest.split_at_checked(end)?;
+        let end = after.find(|c: char| c.is_ascii_digit()).unwrap_or(after.len());
+        let (unit, after) = after.split_at_checked(end)?;
+        let each = match unit {
+            unit if unit.starts_with("ms") || unit.starts_with("milli") => 0.001,
+            unit if unit.starts_with('s') => 1.0,
+            unit if unit.starts_with('m') => 60.0,
+            unit if unit.starts_with('h') => 3_600.0,
+            unit if unit.starts_with('d') => 86_400.0,
+            _ => return None,
+        };
+        seconds += number.parse::<f64>().ok()? * each;
+        rest = after;
+    }
+    Duration::try_from_secs_f64(seconds).ok().filter(|_| !text.is_empty())
 }
 
 const NO_REASON: &str = "no reason given";
@@ -238,6 +252,8 @@ struct Complaint {
     kinds: Vec<String>,
     /// A code that is a number.
     status: Option<u16>,
+    /// The wait that a member of its own tells.
+    told_wait: Option<Duration>,
 }
 
 impl Complaint {
@@ -262,6 +278,7 @@ impl Complaint {
                 _ => {}
             }
         }
+        complaint.told_wait = told_wait(inner).or_else(|| told_wait(outer));
         complaint.message = match inner {
             Value::String(words) => words.clone(),
             object => {
@@ -272,10 +289,26 @@ impl Complaint {
         complaint
     }
 
+    /// How long the server asks to wait, in a member or in words.
+    fn wait(&self) -> Option<Duration> {
+        self.told_wait.or_else(|| wait_in(&self.message))
+    }
+
     fn kind(&self) -> Option<RefusalKind> {
         let known = |word: &String| KINDS.iter().find(|(kind, _)| kind == word);
         self.kinds.iter().find_map(known).map(|(_, kind)| *kind)
     }
+}
+
+/// The wait in a member: `retry_after_ms`, `retry_after`, or Google's RetryInfo among the details.
+fn told_wait(error: &Value) -> Option<Duration> {
+    let seconds = |name: &str| error.get(name).and_then(Value::as_f64);
+    let told = seconds("retry_after_ms").map(|ms| ms / 1_000.0).or_else(|| seconds("retry_after"));
+    if let Some(seconds) = told {
+        return Duration::try_from_secs_f64(seconds).ok();
+    }
+    let details = error.get("details").and_then(Value::as_array).into_iter().flatten();
+    details.filter_map(|detail| detail.get("retryDelay")?.as_str()).find_map(wait_of)
 }
 
 /// A text as it is, anything else as its JSON: better than nothing.

@@ -20,6 +20,8 @@ pub struct Retry {
     /// How long a server that can't be reached is asked again, however many tries that takes. A network may be gone for
     /// a while.
     pub reach: Duration,
+    /// The same of a server that is overloaded, or whose rate limit is reached. Zero counts tries.
+    pub overload: Duration,
 }
 
 impl Default for Retry {
@@ -31,25 +33,46 @@ impl Default for Retry {
             longest_wait: Duration::from_secs(30),
             longest_asked: Duration::from_secs(300),
             reach: Duration::from_secs(60),
+            overload: Duration::from_secs(300),
         }
     }
 }
 
 impl Retry {
-    /// As [`Retry::wait`], of a request whose server could not be reached for `unreached`, or could. The last wait
-    /// ends with [`Retry::reach`].
+    /// As [`Retry::wait`], of a request that has failed for `lasting` with errors like this one. Where such errors are
+    /// bounded by a time, the last wait ends with it; a wait that the server asks for, and that is longer, ends all tries.
     pub fn wait_after(
         &self,
         failed: u32,
-        unreached: Duration,
+        lasting: Duration,
         error: &ModelError,
         chance: u16,
     ) -> Option<Duration> {
-        if !matches!(error, ModelError::Unreachable { .. }) || self.tries <= 1 {
-            return self.wait(failed, error, chance);
+        let bound = self.bound_of(error).filter(|bound| !bound.is_zero() && self.tries > 1);
+        let Some(bound) = bound else { return self.wait(failed, error, chance) };
+        let left = bound.checked_sub(lasting).filter(|left| !left.is_zero())?;
+        match error {
+            ModelError::RateLimited { retry_after: Some(asked), .. }
+            | ModelError::Overloaded { retry_after: Some(asked), .. } => {
+                // A server that asks for no time at all, time and again, would be asked without end.
+                let asked = (*asked).max(if failed < self.tries {
+                    Duration::ZERO
+                } else {
+                    self.first_wait
+                });
+                (asked <= left).then_some(asked)
+            }
+            _ => Some(self.doubled(failed, chance).min(left)),
         }
-        let left = self.reach.checked_sub(unreached).filter(|left| !left.is_zero())?;
-        Some(self.doubled(failed, chance).min(left))
+    }
+
+    /// The time for which errors like this one are tried again, whatever the number of tries.
+    pub(crate) fn bound_of(&self, error: &ModelError) -> Option<Duration> {
+        match error {
+            ModelError::Unreachable { .. } => Some(self.reach),
+            ModelError::RateLimited { .. } | ModelError::Overloaded { .. } => Some(self.overload),
+            _ => None,
+        }
     }
 
     /// How long to wait before trying again after `failed` tries, the last with `error`; none to
@@ -61,8 +84,8 @@ impl Retry {
             return None;
         }
         match error {
-            ModelError::RateLimited { retry_after: Some(asked) }
-            | ModelError::Overloaded { retry_after: Some(asked) }
+            ModelError::RateLimited { retry_after: Some(asked), .. }
+            | ModelError::Overloaded { retry_after: Some(asked), .. }
             | ModelError::Server { retry_after: Some(asked), .. } => {
                 (*asked <= self.longest_asked).then_some(*asked)
             }

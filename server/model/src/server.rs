@@ -292,8 +292,12 @@ fn endpoint(base_url: &str, path: &str) -> Result<(Url, Url), ModelError> {
         return bad("it has a query or a fragment");
     }
     let base = url.path().trim_end_matches('/');
-    let base = base.strip_suffix(path).unwrap_or(base);
-    let base = if base.split('/').any(is_version) { base.to_owned() } else { format!("{base}/v1") };
+    // Whoever writes the protocol's own path means the address as it is.
+    let base = match base.strip_suffix(path) {
+        Some(base) => base.to_owned(),
+        None if base.split('/').any(is_version) => base.to_owned(),
+        None => format!("{base}/v1"),
+    };
     url.set_path(&format!("{base}{path}"));
     let mut list = url.clone();
     list.set_path(&format!("{base}/models"));
@@ -303,4 +307,25 @@ fn endpoint(base_url: &str, path: &str) -> Result<(Url, Url), ModelError> {
 /// `v1`, `v1beta`.
 fn is_version(segment: &str) -> bool {
     segment.strip_prefix('v').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::endpoint;
+
+    #[test]
+    fn an_address_that_ends_in_the_protocols_path_is_taken_as_it_is() {
+        for (base_url, posted) in [
+            ("https://x.test", "https://x.test/v1/messages"),
+            ("https://x.test/proxy/", "https://x.test/proxy/v1/messages"),
+            ("https://x.test/v1", "https://x.test/v1/messages"),
+            ("https://x.test/openai/v1/", "https://x.test/openai/v1/messages"),
+            ("https://x.test/v1/messages", "https://x.test/v1/messages"),
+            ("https://x.test/proxy/messages", "https://x.test/proxy/messages"),
+        ] {
+            let (url, list) = endpoint(base_url, "/messages").unwrap();
+            assert_eq!(url.as_str(), posted, "{base_url}");
+            assert_eq!(list.as_str(), posted.replace("/messages", "/models"), "{base_url}");
+        }
+    }
 }

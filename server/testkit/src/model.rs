@@ -147,7 +147,11 @@ impl ScriptedModel {
         config.base_url = self.base_url();
         let key = self.shared.key().unwrap_or("scripted-key");
         config.key = ApiKey::new(key, "the script").ok();
-        config.retry = Retry { first_wait: Duration::from_millis(1), ..Retry::default() };
+        config.retry = Retry {
+            first_wait: Duration::from_millis(1),
+            overload: Duration::ZERO,
+            ..Retry::default()
+        };
         config
     }
 

@@ -6,8 +6,10 @@
 use super::record::{JournalHead, JournalSummary, Record, VERSION};
 use crate::bundles::TakenBundles;
 use crate::calls::{CallStage, CallStages};
+use crate::history::tail::CompactedTail;
 use crate::history::{History, HistoryMark};
 use crate::journal::opening::SessionOpening;
+use crate::journal::reduction::Reduction;
 use crate::knowledge::Knowledge;
 use crate::news::News;
 use crate::reads::{KnownFiles, SeenText};
@@ -235,22 +237,8 @@ impl Past {
             Record::Words { turn, text } => {
                 self.words.push(UserWords { turn, text: text.into_owned() });
             }
-            Record::Compacted { message, tail, .. } => {
-                self.earlier.push(self.history.clone());
-                self.history.compact(message.into_owned(), &tail);
-                self.opening = None;
-                // Skills whose text stays are written behind it.
-                self.knowledge.skills.clear();
-            }
-            Record::Reduced(how) => {
-                let prompt = self.turns.last().map(|mark| mark.history.clone()).unwrap_or_default();
-                if let Some(reduced) = self.history.reduced(how, &prompt) {
-                    let before = std::mem::replace(&mut self.history, reduced);
-                    if self.history.era() > before.era() {
-                        self.earlier.push(before);
-                    }
-                }
-            }
+            Record::Compacted { message, tail, .. } => self.compacted(message.into_owned(), &tail),
+            Record::Reduced(how) => self.reduced(how),
             Record::Said { id, role, content } => self.said(id, role, content.into_owned()),
             Record::Call { id, stage } => self.called(&id, stage.into_owned()),
             Record::CallIds { by, ids } => self.history.restore_ids(&by, ids),
@@ -274,8 +262,7 @@ impl Past {
                 self.reads.note(&SeenText { doc, hash, is_made: made });
             }
             Record::Background { id, turn, command, ended, call } => {
-                let call = call.map(|call| (Arc::from(&*call), turn));
-                self.background_calls.extend(call);
+                self.background_calls.extend(call.map(|call| (Arc::from(&*call), turn)));
                 match ended {
                     true => drop(self.background.remove(&id)),
                     false => drop(self.background.insert(id, (turn, command.into_owned()))),
@@ -303,6 +290,25 @@ impl Past {
             Record::Decision(_) | Record::Check { .. } | Record::Event(_) | Record::Summary(_) => {}
         }
         Ok(())
+    }
+
+    /// A summary took the place of the older part of the history.
+    fn compacted(&mut self, message: Vec<Block>, tail: &CompactedTail) {
+        self.earlier.push(self.history.clone());
+        self.history.compact(message, tail);
+        self.opening = None;
+        // Skills whose text stays are written behind it.
+        self.knowledge.skills.clear();
+    }
+
+    /// The history was reduced, because the model's server refused it.
+    fn reduced(&mut self, how: Reduction) {
+        let prompt = self.turns.last().map(|mark| mark.history.clone()).unwrap_or_default();
+        let Some(reduced) = self.history.reduced(how, &prompt) else { return };
+        let before = std::mem::replace(&mut self.history, reduced);
+        if self.history.era() > before.era() {
+            self.earlier.push(before);
+        }
     }
 
     /// A message entered the history.

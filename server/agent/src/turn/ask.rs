@@ -35,7 +35,16 @@ impl Turn {
     /// it refuses the request for another reason, it is asked with more and more of the history in words.
     pub(crate) async fn ask(&mut self) -> Result<StepReply, TurnOutcome> {
         self.before_step(false).await?;
-        let asked = match self.ask_once().await {
+        let mut asked = self.ask_once().await;
+        if let Err(AskFailure::TooLong(error) | AskFailure::Refused(error)) = &asked
+            && self.learn_told(error)
+            && error.is_of_reply()
+        {
+            // A shorter reply may be all that is wanted.
+            self.before_step(false).await?;
+            asked = self.ask_once().await;
+        }
+        let asked = match asked {
             Err(AskFailure::TooLong(error)) => {
                 let before = self.conversation.history.pieces();
                 self.before_step(true).await?;
@@ -56,6 +65,12 @@ impl Turn {
             }
             AskFailure::Ended(outcome) => outcome,
         })
+    }
+
+    /// Learns the model's limits that a refusal names; true if they are less than was known.
+    fn learn_told(&mut self, error: &ModelError) -> bool {
+        let Some(model) = self.conversation.history.model().cloned() else { return false };
+        self.conversation.context.learn_told(&*model, error)
     }
 
     /// Asks with the history reduced, more each time, until the server answers. The history stays reduced then; if no

@@ -117,3 +117,37 @@ async fn no_key_is_said_at_once_and_asked_for_with_the_next_prompt() {
     }
     assert!(bench.seen.iter().any(|event| matches!(event, Event::TurnStarted { .. })));
 }
+
+#[tokio::test]
+async fn a_key_that_is_refused_is_asked_for_again_and_the_request_goes_out_once_more_with_another()
+{
+    // The answers of the command, one for each question, and how the turn ends.
+    for (keys, code, stop, asked) in [
+        (&["old-token-0123456789", "new-token-0123456789"][..], 401, StopReason::EndTurn, 2),
+        (&["old-token-0123456789", "new-token-0123456789"], 403, StopReason::EndTurn, 2),
+        (&["old-token-0123456789", "old-token-0123456789"], 401, StopReason::Error, 2),
+    ] {
+        let refused = ScriptedReply::refusal(code, "authentication_error", "the token has expired");
+        let mut bench = start([refused, says("ok").each_alone().forever()]);
+        let times = Arc::new(AtomicUsize::new(0));
+        let counted = times.clone();
+        let lazy = LazyKey::new(move || {
+            let at = counted.fetch_add(1, Ordering::SeqCst);
+            async move { ApiKey::new(keys[at.min(1)], "KEY") }.boxed()
+        });
+        let config = ServerConfig { key: None, ..bench.model.config() };
+        bench.session.speak_to(Arc::new(AskedModel::new(config, lazy, Http::new()).unwrap()));
+        bench.session.prompt(Prompt::new("Is old-token-0123456789 or new-token-0123456789 in it?"));
+        let (_, ended, message) = bench.end().await;
+        assert_eq!(ended, stop, "{keys:?} {code}: {message:?}");
+        assert_eq!(times.load(Ordering::SeqCst), asked, "{keys:?}");
+        let requests = if stop == StopReason::EndTurn { 2 } else { 1 };
+        assert_eq!(bench.model.requests().len(), requests, "{keys:?}");
+        bench.run("old-token-0123456789 new-token-0123456789").await;
+        let last = bench.model.recorded().pop().unwrap().raw;
+        // The first prompt came before the second key was known.
+        let (old, new) = ("old-token-0123456789", "new-token-0123456789");
+        assert!(!last.contains(old) && last.matches(new).count() <= 2, "{last}");
+        assert_eq!(last.contains(&format!("[key] {new}")), stop == StopReason::Error, "{last}");
+    }
+}

@@ -7,8 +7,10 @@ use ropewalk_guidance::instructions::Instructions;
 use ropewalk_protocol::StopReason;
 use serde_json::{Value, json};
 
+type Edit = fn(&mut Settings);
+
 /// Edits of settings that a new opening would show, each with words that the model is told of it.
-const EDITS: &[(fn(&mut Settings), &str)] = &[
+const EDITS: &[(Edit, &str)] = &[
     (|settings| settings.facts.date = "2026-02-01".to_owned(), ""),
     (|settings| settings.facts.headless = true, ""),
     (|settings| settings.facts.append = Some("Use tabs.".to_owned()), "Use tabs."),

@@ -159,6 +159,26 @@ async fn words_before_a_reduction_can_be_taken_back() {
 /// An id that the server gives its calls and that others would refuse.
 const ODD_ID: &str = "functions.list_dir:0|é";
 
+#[tokio::test]
+async fn a_reply_that_is_longer_than_the_server_gives_is_asked_for_once_more_and_shorter() {
+    for &protocol in Protocol::ALL {
+        for words in [
+            "max_tokens is too large: 32000. This model supports at most 8192 completion tokens",
+            "'max_tokens' is too large: 32000. This model's maximum context length is 32768 tokens",
+        ] {
+            let reply = ScriptedReply::from_fn(move |said| match said["max_tokens"].as_u64() {
+                Some(..=8_192) => says("ok"),
+                _ => ScriptedReply::refusal(400, "invalid_request_error", words),
+            });
+            let mut bench = start_kept_over(protocol, [reply.each_alone().forever()], |_| {});
+            for requests in [2, 3] {
+                assert_eq!(bench.run("hello").await, StopReason::EndTurn, "{words}");
+                assert_eq!(bench.model.requests().len(), requests, "it is learnt");
+            }
+        }
+    }
+}
+
 /// Something that happens to a session.
 #[derive(Clone, Debug)]
 enum Happening {
@@ -229,6 +249,15 @@ fn answer(said: &Value, called: &Mutex<HashSet<String>>) -> ScriptedReply {
     }
 }
 
+/// The number of the turn that answers a prompt.
+async fn is_answered(bench: &mut Bench, prompt: Prompt) -> u64 {
+    let words = format!("{:?}", prompt.content.first());
+    bench.session.prompt(prompt);
+    let (turn, stop, message) = bench.end().await;
+    assert_eq!(stop, StopReason::EndTurn, "{words}: {message:?}");
+    turn
+}
+
 /// The session after all of it; each prompt on the way that the server did not refuse itself was answered.
 async fn goes_on(protocol: Protocol, part: Part, happenings: Vec<Happening>) {
     let called = Arc::new(Mutex::default());
@@ -249,16 +278,11 @@ async fn goes_on(protocol: Protocol, part: Part, happenings: Vec<Happening>) {
         let gate = || format!("{number} gate");
         match &happening {
             Happening::Prompt(form) => {
-                bench.session.prompt(wish(&format!("{form:?}")));
-                let (turn, stop, message) = bench.end().await;
-                turns = turn;
-                assert_eq!(stop, StopReason::EndTurn, "prompt {number}: {message:?}");
+                turns = is_answered(&mut bench, wish(&format!("{form:?}"))).await;
             }
             Happening::Image => {
-                bench.session.prompt(prompt(&format!("Wish {number} None")));
-                let (turn, stop, message) = bench.end().await;
-                turns = turn;
-                assert_eq!(stop, StopReason::EndTurn, "image {number}: {message:?}");
+                let image = prompt(&format!("Wish {number} None"));
+                turns = is_answered(&mut bench, image).await;
             }
             // It may fail: then the conversation is as it was.
             Happening::Compaction => bench.session.send(Op::Compact(None)),

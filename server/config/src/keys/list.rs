@@ -307,7 +307,7 @@ pub const KEYS: &[Key] = &[
     theirs(
         "provider.*.api_key_command",
         KeyType::KeyCommand,
-        "What prints the key, such as `[\"pass\", \"show\", \"openai\"]`: a program and its arguments, or a line for `sh`; run once, when the variable is not set and a model is first used. Not taken from a project or an editor's settings.",
+        "What prints the key, such as `[\"pass\", \"show\", \"openai\"]`: a program and its arguments, or a line for `sh`; run when the variable is not set and a model is first used, and again when the server refuses the key. Not taken from a project or an editor's settings.",
     ),
     theirs("provider.*.headers.*", KeyType::Header, "A header of every request to the provider."),
     theirs(

@@ -41,6 +41,15 @@ impl Calls {
         self.calls.is_empty()
     }
 
+    /// The number of the call that has this index or this id; of the last one without either. None if there is none.
+    pub(super) fn number_of(&self, index: Option<u32>, id: &str) -> Option<usize> {
+        let of_id = self.calls.iter().rposition(|call| !id.is_empty() && call.named == id);
+        let of_index =
+            || self.calls.iter().rposition(|call| index.is_some() && call.index == index);
+        let last = || self.calls.len().checked_sub(1).filter(|_| index.is_none() && id.is_empty());
+        of_id.or_else(of_index).or_else(last)
+    }
+
     /// True if the arguments of one are not whole.
     pub(super) fn are_half(&self) -> bool {
         self.calls.iter().any(|call| call.shape.is_half())

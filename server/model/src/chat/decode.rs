@@ -131,15 +131,37 @@ impl ChatDecoder {
             self.refused = true;
             self.say(false, text, out)?;
         }
+        // Names of calls in this very event: the same once more is another call.
+        let mut named: Vec<(Option<u32>, String)> = Vec::new();
         for call in change.tool_calls.into_iter().flatten() {
             self.has_tool_calls = true;
-            let Some(function) = call.function else { continue };
             let index = call.index.and_then(number_in).and_then(|index| u32::try_from(index).ok());
-            let id = call.id.and_then(string).unwrap_or_default();
+            let mut id = call.id.and_then(string).unwrap_or_default();
+            let Some(function) = call.function else {
+                // Gemini may give the signature of a call in an event of its own.
+                if let (Some(extra), Some(number)) =
+                    (call.extra_content, self.calls.number_of(index, &id))
+                {
+                    self.sealed.add_call(number, extra);
+                }
+                continue;
+            };
+            if function.has_name() {
+                let name = (index, id.clone());
+                match !id.is_empty() && named.contains(&name) {
+                    true => id.clear(),
+                    false => named.push(name),
+                }
+            }
             let number = self.call(index, id, function, out)?;
             if let Some(extra) = call.extra_content {
                 self.sealed.add_call(number, extra);
             }
+        }
+        // It says other things of words.
+        let extra = change.extra_content.filter(|extra| extra.get().contains("thought_signature"));
+        if let (Some(extra), Some(number)) = (extra, self.calls.number_of(None, "")) {
+            self.sealed.add_call(number, extra);
         }
         if let Some(function) = change.function_call.filter(|_| !self.has_tool_calls) {
             self.call(None, String::new(), function, out)?;
@@ -229,7 +251,7 @@ impl ChatDecoder {
             "" => {}
             // The server ran out of something, as DeepSeek says it.
             "insufficient_system_resource" => {
-                return Err(ModelError::Overloaded { retry_after: None });
+                return Err(ModelError::Overloaded { message: word, retry_after: None });
             }
             "error" => {
                 let message = "it stopped with an error it does not name".to_owned();

@@ -5,7 +5,7 @@ use crate::{
     Http, Keys, LocalServer, ModelError, Patience, Retry,
     error::in_brief,
     http::{CONNECT, is_loopback},
-    refusal::{Refused, in_place_of_reply, refused},
+    refusal::{Refused, in_place_of_reply, refused, wait_of},
 };
 use reqwest::{
     Response, StatusCode, Url,
@@ -161,6 +161,8 @@ impl ServerLine {
             | ModelError::ContextLength { message: words }
             | ModelError::NotPermitted { message: words, .. }
             | ModelError::Server { message: words, .. }
+            | ModelError::RateLimited { message: words, .. }
+            | ModelError::Overloaded { message: words, .. }
             | ModelError::TooLarge { what: words }
             | ModelError::NotAModelServer { why: words, .. } => *words = self.words(words),
             _ => {}
@@ -278,6 +280,16 @@ fn is_refusal(error: &(dyn Error + 'static)) -> bool {
     error.is_some_and(|error| error.kind() == std::io::ErrorKind::ConnectionRefused)
 }
 
+/// How long until a limit that is used up is renewed, as OpenAI and those who do likewise say it (`x-ratelimit-remaining-tokens:
+/// 0` with `x-ratelimit-reset-tokens: 6m0s`).
+fn limit_reset(headers: &HeaderMap) -> Option<Duration> {
+    let text = |name: String| headers.get(name)?.to_str().ok().map(str::trim);
+    let used_up = ["requests", "tokens"]
+        .into_iter()
+        .filter(|of| text(format!("x-ratelimit-remaining-{of}")).is_some_and(|left| left == "0"));
+    used_up.filter_map(|of| wait_of(text(format!("x-ratelimit-reset-{of}"))?)).max()
+}
+
 /// How long the server asks to wait: in milliseconds, in seconds, or until a date, which counts from the
 /// server's own clock where it tells the time.
 fn retry_after(headers: &HeaderMap) -> Option<Duration> {
@@ -287,6 +299,9 @@ fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let milliseconds = number(RETRY_AFTER_MS).map(|number| number / 1_000.0);
     if let Some(seconds) = milliseconds.or_else(|| number(RETRY_AFTER)) {
         return Duration::try_from_secs_f64(seconds).ok();
+    }
+    if let wait @ Some(_) = limit_reset(headers) {
+        return wait;
     }
     let until: SystemTime = date(RETRY_AFTER)?;
     let now = date(DATE).unwrap_or_else(SystemTime::now);

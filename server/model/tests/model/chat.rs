@@ -406,7 +406,10 @@ fn errors_in_mid_stream() {
             json!({"choices": [{"delta": {"content": ""}, "finish_reason": "error"}], "error": {"code": code, "message": message}}),
         )
     };
-    assert_eq!(coded(json!(429), "slow"), ModelError::RateLimited { retry_after: None });
+    assert_eq!(
+        coded(json!(429), "slow"),
+        ModelError::RateLimited { message: "slow".into(), retry_after: None }
+    );
     assert_eq!(
         coded(json!(502), "bad"),
         ModelError::Server { message: "bad".into(), retry_after: None }
@@ -414,7 +417,7 @@ fn errors_in_mid_stream() {
     assert_eq!(coded(json!(400), "no"), ModelError::InvalidRequest { message: "no".into() });
     assert_eq!(
         coded(json!("server_is_overloaded"), ""),
-        ModelError::Overloaded { retry_after: None }
+        ModelError::Overloaded { message: "no reason given".into(), retry_after: None }
     );
     assert!(coded(json!(null), "what?").is_passing(), "of no known kind: it may pass");
     let long = coded(json!("context_length_exceeded"), "long");
@@ -619,4 +622,51 @@ proptest! {
         let partial = fold(&deltas).finish_partial();
         prop_assert!(partial.blocks.iter().all(|block| !block.is_blank()));
     }
+}
+
+/// An event with these calls, and one with the end.
+fn calling(events: &[Value]) -> ModelReply {
+    let mut all: Vec<Value> =
+        events.iter().map(|delta| json!({"choices": [{"delta": delta}]})).collect();
+    all.push(json!({"choices": [{"delta": {}, "finish_reason": "tool_calls"}]}));
+    reply(&stream(&all), 30)
+}
+
+#[test]
+fn two_calls_of_one_event_are_two_whatever_names_them() {
+    let call = |index: Value, id: &str, input: &str| json!({"index": index, "id": id, "type": "function", "function": {"name": "bash", "arguments": input}});
+    for (index, ids) in [
+        (json!(0), ["bash", "bash"]),
+        (json!(null), ["bash", "bash"]),
+        (json!(0), ["a", "b"]),
+        (json!(0), ["", ""]),
+    ] {
+        let calls = [call(index.clone(), ids[0], "{\"a\":1}"), call(index, ids[1], "{\"a\":2}")];
+        let reply = calling(&[json!({ "tool_calls": calls })]);
+        let inputs: Vec<ToolInput> =
+            reply.tool_calls().map(|(_, _, input)| input.clone()).collect();
+        let expected = [1, 2].map(|a| ToolInput::Json(json!({ "a": a })));
+        assert_eq!(inputs, expected, "{ids:?}");
+        let ids: HashSet<&str> = reply.tool_calls().map(|(id, _, _)| id).collect();
+        assert_eq!(ids.len(), 2);
+    }
+}
+
+#[test]
+fn a_signature_that_comes_by_itself_belongs_to_its_call() {
+    let call = json!({"tool_calls": [{"id": "c1", "type": "function", "function": {"name": "bash", "arguments": "{}"}}]});
+    let signature = json!({"google": {"thought_signature": "REAL"}});
+    for event in [
+        json!({"tool_calls": [{"id": "c1", "extra_content": signature}]}),
+        json!({"tool_calls": [{"extra_content": signature}]}),
+        json!({"extra_content": signature}),
+    ] {
+        let reply = calling(&[call.clone(), event.clone()]);
+        let kept = format!("{:?}", reply.blocks);
+        assert!(kept.contains("REAL"), "{event}: {kept}");
+        assert_eq!(reply.tool_calls().count(), 1, "{event}");
+    }
+    let marked = json!({"content": "x", "extra_content": {"google": {"thought": true}}});
+    let reply = calling(&[call, marked]);
+    assert!(!format!("{:?}", reply.blocks).contains("thought"), "{:?}", reply.blocks);
 }

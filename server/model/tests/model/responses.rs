@@ -336,7 +336,13 @@ fn errors_in_mid_stream_by_kind() {
         )
     };
     let asked = failed("rate_limit_exceeded", "Limit 30000. Please try again in 1.5s. Visit us.");
-    assert_eq!(asked, ModelError::RateLimited { retry_after: Some(Duration::from_millis(1500)) });
+    assert_eq!(
+        asked,
+        ModelError::RateLimited {
+            message: "Limit 30000. Please try again in 1.5s. Visit us.".into(),
+            retry_after: Some(Duration::from_millis(1500))
+        }
+    );
     assert!(matches!(failed("server_is_overloaded", "later"), ModelError::Overloaded { .. }));
     assert!(failed("server_error", "oops").is_passing() && failed("new", "x").is_passing());
     for (code, message) in [

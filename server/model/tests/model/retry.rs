@@ -32,7 +32,10 @@ fn a_cut_stream_is_asked_for_again_at_once_but_only_once_at_once() {
 #[test]
 fn what_the_server_asks_is_obeyed_within_reason() {
     let retry = Retry::default();
-    let limited = |seconds| ModelError::RateLimited { retry_after: Some(SECOND * seconds) };
+    let limited = |seconds| ModelError::RateLimited {
+        message: String::new(),
+        retry_after: Some(SECOND * seconds),
+    };
     assert_eq!(retry.wait(1, &limited(0), 0), Some(Duration::ZERO));
     assert_eq!(retry.wait(1, &limited(300), 0), Some(SECOND * 300));
     assert_eq!(retry.wait(1, &limited(301), 0), None);
@@ -60,8 +63,12 @@ fn a_server_that_can_t_be_reached_is_tried_for_a_time() {
     assert_eq!(after(2, 60), None);
     assert_eq!(after(u32::MAX, 61), None);
     assert_eq!(Retry { tries: 1, ..retry.clone() }.wait_after(1, SECOND, &gone, 0), None);
-    let busy = ModelError::Overloaded { retry_after: None };
-    assert_eq!(retry.wait_after(6, Duration::ZERO, &busy, 0), retry.wait(6, &busy, 0));
+    let busy = ModelError::Overloaded { message: String::new(), retry_after: None };
+    assert_eq!(retry.wait_after(6, SECOND, &busy, 0), Some(SECOND * 16));
+    assert_eq!(retry.wait_after(30, SECOND * 290, &busy, 0), Some(SECOND * 10));
+    assert_eq!(retry.wait_after(6, SECOND * 300, &busy, 0), None);
+    let by_tries = Retry { overload: Duration::ZERO, ..retry.clone() };
+    assert_eq!(by_tries.wait_after(6, SECOND, &busy, 0), None);
     for at_once in [
         ModelError::NothingListens { host: "h".into() },
         ModelError::ProxyLogin { variable: "V".into() },

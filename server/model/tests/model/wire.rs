@@ -441,7 +441,7 @@ fn errors_in_mid_stream_by_kind() {
     };
     assert_eq!(
         error("overloaded_error", "Overloaded"),
-        ModelError::Overloaded { retry_after: None }
+        ModelError::Overloaded { message: "Overloaded".into(), retry_after: None }
     );
     assert!(error("overloaded_error", "").is_passing() && error("api_error", "").is_passing());
     assert!(error("something_new", "").is_passing());

@@ -58,6 +58,8 @@ pub(super) struct ChatDelta<'a> {
     pub(super) tool_calls: Option<Vec<WireCall<'a>>>,
     #[serde(borrow)]
     pub(super) function_call: Option<Function<'a>>,
+    #[serde(borrow)]
+    pub(super) extra_content: Raw<'a>,
 }
 
 #[derive(Deserialize)]
@@ -78,6 +80,13 @@ pub(super) struct Function<'a> {
     pub(super) name: Raw<'a>,
     #[serde(borrow)]
     pub(super) arguments: Raw<'a>,
+}
+
+impl Function<'_> {
+    /// True if it names a tool.
+    pub(super) fn has_name(&self) -> bool {
+        self.name.is_some_and(|name| name.get().len() > 2 && name.get().starts_with('"'))
+    }
 }
 
 #[derive(Deserialize)]
