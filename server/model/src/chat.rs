@@ -49,7 +49,7 @@ impl Wire for Chat {
     }
 
     fn encode_prelude(&self, system: &str, tools: &[ToolDeclaration]) -> Prelude {
-        encode::prelude(system, tools)
+        encode::prelude(&self.dialect, system, tools)
     }
 
     fn body(&self, request: &ModelRequest) -> Vec<u8> {

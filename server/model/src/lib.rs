@@ -26,6 +26,7 @@ mod lenient;
 pub mod listing;
 mod local;
 mod log;
+mod markers;
 pub mod message;
 pub mod model;
 pub mod network;

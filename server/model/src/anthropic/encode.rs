@@ -5,6 +5,7 @@
 
 use crate::{
     Block, Message, ModelRequest, Piece, Prelude, Role, ToolDeclaration, ToolInput,
+    markers::{MARKED, MARKER, marked, push_marked},
     thinking::{has_budget, must_be_asked_for_words, tokens},
 };
 use ropewalk_protocol::{Content, Thinking};
@@ -12,8 +13,6 @@ use serde::Serialize;
 use serde_json::Value;
 use std::borrow::Cow;
 
-/// Where the server may cut its prompt cache.
-const MARKER: &str = r#","cache_control":{"type":"ephemeral"}"#;
 /// How a user's message begins, and how every message ends: in the last block of its content.
 const USER: &str = r#"{"role":"user""#;
 const TAIL: &str = "}]}";
@@ -27,8 +26,6 @@ const THOUGHT: &[&str] = &[
 const LONGEST_TITLE: usize = 500;
 /// A smaller budget for thinking is refused.
 const LEAST_BUDGET: u32 = 1_024;
-/// User messages that get a marker; with system and tools that makes four, the most there may be.
-const MARKED: usize = 2;
 
 #[derive(Serialize)]
 struct WireMessage<'a> {
@@ -238,8 +235,8 @@ pub(super) fn request(
     body.push_str(&head);
     body.push_str(prelude);
     body.push_str(r#""messages":["#);
-    let users = request.pieces.iter().enumerate().rev().filter(|(_, p)| p.starts_with(USER));
-    let marked_from = users.map(|(at, _)| at).take(MARKED).last().unwrap_or(usize::MAX);
+    let is_user = |piece: &Piece| piece.starts_with(USER);
+    let marked_from = marked(&request.pieces, is_user).last().unwrap_or(usize::MAX);
     for (at, piece) in request.pieces.iter().enumerate() {
         if at > 0 {
             body.push(',');
@@ -252,18 +249,6 @@ pub(super) fn request(
     }
     body.push_str("]}");
     body.into_bytes()
-}
-
-/// Appends `object` with a marker before its closing `tail`.
-fn push_marked(text: &mut String, object: &str, tail: &str) {
-    match object.strip_suffix(tail) {
-        Some(head) => {
-            text.push_str(head);
-            text.push_str(MARKER);
-            text.push_str(tail);
-        }
-        None => text.push_str(object),
-    }
 }
 
 #[expect(clippy::expect_used, reason = "strings and JSON values always serialise into memory")]

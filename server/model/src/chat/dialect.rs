@@ -30,6 +30,11 @@ pub struct Dialect {
     pub words_after_results: bool,
     /// True if ids of calls must be nine letters or digits.
     pub short_ids: bool,
+    /// Beginnings of the names of models whose prompts are cached only where they are marked; a model's row in
+    /// [`Dialect::of`] has none where its own name is no such one.
+    pub marked: &'static [&'static str],
+    /// Members with commas behind them that every request has.
+    pub members: &'static str,
     /// A member with a comma before it that every call needs, in the history, unless it came with one.
     pub call_extra: &'static str,
 }
@@ -57,6 +62,8 @@ const PLAIN: Dialect = Dialect {
     thoughts: Thoughts::Dropped,
     words_after_results: true,
     short_ids: false,
+    marked: &[],
+    members: "",
     call_extra: "",
 };
 
@@ -78,6 +85,7 @@ pub const DIALECTS: &[Dialect] = &[
         hosts: &["openrouter.ai"],
         effort: true,
         thoughts: Thoughts::Sent("reasoning"),
+        marked: &["anthropic/", "qwen/"],
         ..PLAIN
     },
     Dialect {
@@ -103,6 +111,21 @@ pub const DIALECTS: &[Dialect] = &[
         hosts: &["googleapis.com"],
         effort: true,
         call_extra: r#","extra_content":{"google":{"thought_signature":"skip_thought_signature_validator"}}"#,
+        ..PLAIN
+    },
+    Dialect { name: "xai", hosts: &["x.ai"], effort: true, ..PLAIN },
+    Dialect {
+        name: "moonshot",
+        hosts: &["moonshot.ai", "moonshot.cn"],
+        thoughts: Thoughts::Always("reasoning_content"),
+        ..PLAIN
+    },
+    Dialect {
+        // Else it holds a call back until it is whole.
+        name: "zai",
+        hosts: &["z.ai", "bigmodel.cn"],
+        thoughts: Thoughts::Sent("reasoning_content"),
+        members: r#""tool_stream":true,"#,
         ..PLAIN
     },
     Dialect {
@@ -154,8 +177,12 @@ impl Dialect {
             dialect.words_after_results = false;
             dialect.short_ids = true;
         }
-        // A known server's row says what that server takes.
-        if found.is_none()
+        if !dialect.marked.iter().any(|start| model.starts_with(start)) {
+            dialect.marked = &[];
+        }
+        // A known server's row says what that server takes. One that has its name alone may be another.
+        let is_elsewhere = |row: &Dialect| !row.hosts.is_empty() && !row.hosts.iter().any(is_at);
+        if found.is_none_or(is_elsewhere)
             && let Some((member, always)) = thoughts_of(&model)
         {
             dialect.thoughts = match always {

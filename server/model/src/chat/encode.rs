@@ -8,11 +8,17 @@ use super::{
     sealed::Sealed,
 };
 use crate::{
-    Block, Message, ModelRequest, Piece, Prelude, Role, ToolDeclaration, ToolInput, model::hash,
+    Block, Message, ModelRequest, Piece, Prelude, Role, ToolDeclaration, ToolInput,
+    markers::{marked, push_marked},
+    model::hash,
 };
 use ropewalk_protocol::{Content, Thinking};
 use serde_json::Value;
 use std::borrow::Cow;
+
+/// Beginnings of a message of the user's side, and the end of one whose content is a list.
+const USER: [&str; 2] = [r#"{"role":"tool""#, r#"{"role":"user""#];
+const TAIL: &str = "}]}";
 
 /// Text of a message that has nothing else to say.
 const EMPTY: &str = "(empty)";
@@ -59,20 +65,20 @@ fn user(dialect: &Dialect, blocks: &[Block]) -> String {
     }
     let mut out = String::new();
     for (id, content) in &results {
-        let (id, content) = (json(&id_for(dialect, id)), json(content));
+        let (id, content) = (json(&id_for(dialect, id)), text(dialect, content));
         push(&mut out, &format!(r#"{{"role":"tool","tool_call_id":{id},"content":{content}}}"#));
     }
     if !parts.is_empty() || results.is_empty() {
-        push(&mut out, &format!(r#"{{"role":"user","content":{}}}"#, said_as(&parts)));
+        push(&mut out, &format!(r#"{{"role":"user","content":{}}}"#, said_as(dialect, &parts)));
     }
     out
 }
 
 /// A text where all of it is words, as every server takes it; else a list.
-fn said_as(parts: &[Cow<'_, Content>]) -> String {
+fn said_as(dialect: &Dialect, parts: &[Cow<'_, Content>]) -> String {
     if !parts.iter().any(|part| is_image(part)) {
         let words = in_words(parts.iter().map(|part| &**part));
-        return json(if words.is_empty() { EMPTY } else { &words });
+        return text(dialect, if words.is_empty() { EMPTY } else { &words });
     }
     let mut list = String::new();
     for part in parts {
@@ -86,6 +92,16 @@ fn said_as(parts: &[Cow<'_, Content>]) -> String {
         push(&mut list, &part);
     }
     format!("[{list}]")
+}
+
+/// A text as content: a list of one part where that can be marked.
+fn text(dialect: &Dialect, words: &str) -> String {
+    match (dialect.marked, words) {
+        ([], words) => json(words),
+        // A part without words is refused.
+        (_, "") => format!(r#"[{{"type":"text","text":{}}}]"#, json(EMPTY)),
+        (_, words) => format!(r#"[{{"type":"text","text":{}}}]"#, json(words)),
+    }
 }
 
 fn is_image(content: &Content) -> bool {
@@ -180,8 +196,8 @@ fn id_for<'a>(dialect: &Dialect, id: &'a str) -> Cow<'a, str> {
 }
 
 /// Tools as a member of the request's object, and the beginning of its messages with the system prompt.
-pub(super) fn prelude(system: &str, tools: &[ToolDeclaration]) -> Prelude {
-    let mut text = String::new();
+pub(super) fn prelude(dialect: &Dialect, system: &str, tools: &[ToolDeclaration]) -> Prelude {
+    let mut out = String::new();
     if !tools.is_empty() {
         let mut all = String::new();
         for tool in tools {
@@ -194,13 +210,14 @@ pub(super) fn prelude(system: &str, tools: &[ToolDeclaration]) -> Prelude {
                 ),
             );
         }
-        text.push_str(&format!(r#""tools":[{all}],"#));
+        out.push_str(&format!(r#""tools":[{all}],"#));
     }
-    text.push_str(r#""messages":["#);
+    out.push_str(r#""messages":["#);
     if !system.trim().is_empty() {
-        text.push_str(&format!(r#"{{"role":"system","content":{}}}"#, json(system)));
+        let message = format!(r#"{{"role":"system","content":{}}}"#, text(dialect, system));
+        push_marked(&mut out, &message, TAIL);
     }
-    Prelude::new(text)
+    Prelude::new(out)
 }
 
 /// The whole body. Costs a copy of its bytes.
@@ -221,17 +238,26 @@ pub(super) fn request(
         let key = request.prelude.cache_key(model);
         body.push_str(&format!(r#""prompt_cache_key":"{key}","#));
     }
+    body.push_str(dialect.members);
     if let Some(level) = level {
         body.push_str(&format!(r#""reasoning_effort":"{}","#, level.as_str()));
     }
     body.push_str(&format!(r#""{}":{},"#, dialect.most_tokens, request.max_tokens));
     body.push_str(prelude);
     let mut first = prelude.ends_with('[');
-    for piece in &request.pieces {
+    let is_user = |piece: &Piece| USER.iter().any(|start| piece.starts_with(start));
+    let marks: Vec<usize> = match dialect.marked {
+        [] => Vec::new(),
+        _ => marked(&request.pieces, is_user).collect(),
+    };
+    for (at, piece) in request.pieces.iter().enumerate() {
         if !std::mem::take(&mut first) {
             body.push(',');
         }
-        body.push_str(piece);
+        match marks.contains(&at) {
+            true => push_marked(&mut body, piece, TAIL),
+            false => body.push_str(piece),
+        }
     }
     body.push_str("]}");
     body.into_bytes()
@@ -247,4 +273,55 @@ fn push(list: &mut String, item: &str) {
 
 fn json(text: &str) -> String {
     Value::from(text).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The body of a request of so many messages.
+    fn body((base_url, model): (&str, &str), count: usize) -> String {
+        let dialect = Dialect::of("", base_url, model);
+        let (id, name) = ("1".to_owned(), "t".to_owned());
+        let call = Block::ToolUse { id, name, input: ToolInput::Broken(String::new()) };
+        let said = [
+            Message::user("one"),
+            Message { role: Role::Assistant, content: vec![call] },
+            Message { role: Role::User, content: vec![Block::result("1", "", false)] },
+            Message { role: Role::Assistant, content: vec![Block::text("two")] },
+            Message::user("three"),
+        ];
+        let pieces = said.iter().take(count).map(|said| message(&dialect, said)).collect();
+        let prelude = prelude(&dialect, "be brief", &[]);
+        let request = ModelRequest { prelude, pieces, max_tokens: 9 };
+        String::from_utf8(super::request(&dialect, model, None, &request)).unwrap()
+    }
+
+    #[test]
+    fn z_ai_is_asked_to_stream_calls() {
+        let at = |base_url| body((base_url, "glm-5.3"), 1).contains(r#""tool_stream":true,"#);
+        assert!(at("https://api.z.ai/api/paas/v4") && !at("https://models.example.org/v1"));
+    }
+
+    #[test]
+    fn what_is_cached_only_where_it_is_marked_is_marked() {
+        let openrouter = "https://openrouter.ai/api/v1";
+        for (at, expected) in [
+            ((openrouter, "anthropic/claude-sonnet-5.5"), 3),
+            ((openrouter, "Qwen/qwen3-coder"), 3),
+            ((openrouter, "openai/gpt-6.1-sol"), 0),
+            (("https://api.openai.com/v1", "anthropic/claude-sonnet-5.5"), 0),
+        ] {
+            let last = body(at, 5);
+            assert_eq!(last.matches("cache_control").count(), expected, "{last}");
+            let unmarked = |body: &str| body.replace(crate::markers::MARKER, "");
+            let (before, now) = (unmarked(&body(at, 3)), unmarked(&last));
+            assert!(now.starts_with(before.strip_suffix("]}").unwrap()), "{before}\n{now}");
+            if expected > 0 {
+                assert!(last.contains(r#""text":"(empty)","cache_control""#), "{last}");
+                assert!(last.contains(r#""text":"be brief","cache_control""#), "{last}");
+            }
+            serde_json::from_str::<Value>(&last).unwrap();
+        }
+    }
 }

@@ -94,7 +94,11 @@ fn thoughts_by_dialect() {
     // At a server of which nothing is known the family of the model decides; a known server knows better.
     let by_model = |provider: &str, name: &str, content: Vec<Block>| {
         let mut config = ServerConfig::new(Protocol::Chat, name);
-        (config.provider, config.base_url) = (provider.into(), "https://gateway.example/v1".into());
+        let base_url = match provider {
+            "groq" => "https://api.groq.com/openai/v1",
+            _ => "https://gateway.example/v1",
+        };
+        (config.provider, config.base_url) = (provider.into(), base_url.into());
         let model = ServerModel::new(config, Http::new()).unwrap();
         messages(&model.encode(&Message { role: Role::Assistant, content }))[0].take()
     };
@@ -104,6 +108,8 @@ fn thoughts_by_dialect() {
         assert_eq!(said(vec![call("1", input())]), "", "{name}");
         assert_eq!(said(vec![Block::text("hi")]), Value::Null, "{name}");
         assert_eq!(by_model("vllm", name, thinking())["reasoning"], "hm", "{name}");
+        let renamed = by_model("openai", name, thinking());
+        assert_eq!(renamed["reasoning_content"], "hm", "only its name is a known server's");
         assert!(!by_model("groq", name, thinking()).to_string().contains("hm"), "{name}");
     }
     let thoughtless = vec![call("1", input())];
