@@ -184,14 +184,20 @@ impl ContextNotices {
         usize::try_from(tokens.saturating_mul(1_000_000) / million).unwrap_or(usize::MAX)
     }
 
-    /// Learns limits that a server names in a refusal; true if they are less than was known.
+    /// Forgets the longest reply that a refusal named: with it the request was refused all the same.
+    pub(crate) fn forget_output(&mut self) {
+        self.learnt_output = None;
+    }
+
+    /// Learns limits that a server names in a refusal; true if that changes what is known.
     pub(crate) fn learn_told(&mut self, model: &dyn Model, error: &ModelError) -> bool {
         let (before, told) = (self.limits(model), error.told_limits());
         if let Some(context) = told.context {
             self.learn(model, context.into());
         }
         if let Some(output) = told.max_output {
-            self.learnt_output = Some((model.name().to_owned(), output));
+            let known = before.max_output.unwrap_or(u32::MAX);
+            self.learnt_output = Some((model.name().to_owned(), output.min(known)));
         }
         self.limits(model) != before
     }

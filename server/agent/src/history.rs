@@ -33,6 +33,8 @@ pub struct History {
     entries: Vec<HistoryEntry>,
     /// How often its beginning was compacted: marks of an earlier era are of messages that are gone.
     era: u32,
+    /// Blocks of the first message, from its beginning, that are the summary of what was compacted.
+    summary: usize,
     ids: CallIds,
     /// Ids that a journal has, and that calls have got others for in the last message.
     renamed: HashMap<String, String>,
@@ -155,6 +157,7 @@ impl History {
         if content.is_empty() {
             content.push(Block::text(NO_WORDS));
         }
+        self.summary = content.len();
         let message = Message { role: Role::User, content };
         let piece = self.ids.encoded(self.model.as_deref(), &message);
         self.entries = vec![HistoryEntry { id: None, message: Arc::new(message), piece }];

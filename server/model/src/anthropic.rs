@@ -9,7 +9,7 @@ mod encode;
 
 use crate::{
     ApiKey, Message, ModelRequest, Piece, Prelude, ServerConfig, ToolDeclaration, reader::Decode,
-    wire::Wire,
+    thinking::never_reasons, wire::Wire,
 };
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use ropewalk_protocol::Thinking;
@@ -28,7 +28,9 @@ impl Anthropic {
         Anthropic {
             model: config.model.clone(),
             base_url: config.base_url.clone(),
-            thinking: config.wanted_thinking(),
+            thinking: config
+                .wanted_thinking()
+                .filter(|_| !never_reasons(&config.base_url, &config.model)),
         }
     }
 }

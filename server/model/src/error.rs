@@ -256,10 +256,20 @@ const OUTPUT_WORDS: (&[&str], &[&str]) = (
     &[", which is the maximum allowed number of output tokens"],
 );
 
+/// Fewer tokens are no model's context, and no model's longest reply.
+const LEAST_CONTEXT: u32 = 1_024;
+const LEAST_OUTPUT: u32 = 256;
+
 impl ModelError {
     /// True if a refusal speaks of how long a reply may be.
     pub fn is_of_reply(&self) -> bool {
-        let words = ["max_tokens", "max_completion_tokens", "output tokens", "completion"];
+        let words = [
+            "max_tokens",
+            "max_completion_tokens",
+            "output tokens",
+            "completion tokens",
+            "in the completion",
+        ];
         match self {
             ModelError::ContextLength { message } | ModelError::InvalidRequest { message } => {
                 words.iter().any(|words| message.contains(words))
@@ -273,11 +283,11 @@ impl ModelError {
     pub fn told_limits(&self) -> ModelLimits {
         match self {
             ModelError::ContextLength { message } => {
-                let context = number_at(message, CONTEXT_WORDS);
+                let context = number_at(message, CONTEXT_WORDS, LEAST_CONTEXT);
                 ModelLimits { context, max_output: None }
             }
             ModelError::InvalidRequest { message } if self.is_of_reply() => {
-                let max_output = number_at(message, OUTPUT_WORDS);
+                let max_output = number_at(message, OUTPUT_WORDS, LEAST_OUTPUT);
                 ModelLimits { context: None, max_output }
             }
             _ => ModelLimits::default(),
@@ -299,17 +309,23 @@ impl ModelError {
     }
 }
 
-/// The number that stands behind one of the first words, or before one of the second.
-fn number_at(message: &str, (before, behind): (&[&str], &[&str])) -> Option<u32> {
-    let digits = |text: &str| text.trim_start_matches('`').replace([',', '_'], "");
+/// The whole number of tokens that stands behind one of the first words, or before one of the second; none below `least`,
+/// which would be a number of something else.
+fn number_at(message: &str, (before, behind): (&[&str], &[&str]), least: u32) -> Option<u32> {
+    let plain = |text: &str| text.trim_start_matches('`').replace([',', '_'], "");
     let first = |text: &str| {
-        let text = digits(text);
-        text.split(|c: char| !c.is_ascii_digit()).next()?.parse::<u32>().ok()
+        let text = plain(text);
+        let end = text.find(|c: char| !c.is_ascii_digit())?;
+        let (digits, rest) = text.split_at_checked(end)?;
+        // `128k`, and a text that was cut.
+        let is_whole = !rest.starts_with(|c: char| c.is_alphabetic() || matches!(c, '.' | '…'))
+            || rest.starts_with(". ");
+        digits.parse::<u32>().ok().filter(|_| is_whole)
     };
-    let last = |text: &str| digits(text).rsplit(|c: char| !c.is_ascii_digit()).next()?.parse().ok();
+    let last = |text: &str| plain(text).rsplit(|c: char| !c.is_ascii_digit()).next()?.parse().ok();
     let of_first = before.iter().filter_map(|words| first(message.split_once(words)?.1));
     let of_second = behind.iter().filter_map(|words| last(message.split_once(words)?.0));
-    of_first.chain(of_second).find(|tokens| *tokens > 0)
+    of_first.chain(of_second).find(|tokens| *tokens >= least)
 }
 
 /// Key of the configuration that bounds a silence.
@@ -403,6 +419,12 @@ mod tests {
                 Some(8_192),
             ),
             (invalid("at most 5 images may be sent"), None, None),
+            (invalid("/chat/completions: at most 400 stop sequences"), None, None),
+            (invalid("max_tokens and stop: at most 4 stop sequences"), None, None),
+            (long("the context window of 128k tokens is exceeded"), None, None),
+            (long("maximum context length is 1.5M tokens"), None, None),
+            (long("maximum context length is 1310…"), None, None),
+            (long("maximum context length is 131,072. Say less"), Some(131_072), None),
             (invalid("max_tokens must be at most 99999999999999 tokens"), None, None),
             (invalid("max_tokens supports at most "), None, None),
         ] {

@@ -83,8 +83,8 @@ struct Exchange {
     tried: u32,
     /// When the last of them began.
     begun: Instant,
-    /// The bound of the errors that come now, and since when they come.
-    failing: Option<(Duration, Instant)>,
+    /// Since when errors come that are bounded by a time.
+    failing: Option<Instant>,
     /// When the server was asked, or last said something.
     since: Instant,
     /// How much of the wait since then was told.
@@ -193,11 +193,13 @@ impl Exchange {
     /// Tries again if that can help. What the failed try said is void, read or not; what it cost is not.
     fn fail(&mut self, error: ModelError) {
         let retry = &self.line.retry;
-        self.failing = retry.bound_of(&error).map(|bound| {
-            let before = self.failing.filter(|(known, _)| *known == bound);
-            before.unwrap_or((bound, self.begun))
-        });
-        let lasting = self.failing.map_or(Duration::ZERO, |(_, since)| since.elapsed());
+        // A try that reaches nobody takes time itself; one that is refused may have waited for its turn, or answered long.
+        let since = match error {
+            ModelError::Unreachable { .. } => self.begun,
+            _ => Instant::now(),
+        };
+        self.failing = retry.bound_of(&error).map(|_| self.failing.unwrap_or(since));
+        let lasting = self.failing.map_or(Duration::ZERO, |since| since.elapsed());
         let Some(wait) = retry.wait_after(self.tried, lasting, &error, chance()) else {
             self.state = Phase::Failed(error);
             return;

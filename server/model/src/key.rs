@@ -66,6 +66,9 @@ struct Lazy {
     got: Mutex<Vec<ApiKey>>,
 }
 
+/// Keys of one command that are remembered, to be hidden in texts.
+const MOST_KEYS: usize = 100;
+
 /// Asks, polled within a tokio runtime.
 type Ask = dyn Fn() -> BoxFuture<'static, Result<ApiKey, ModelError>> + Send + Sync;
 
@@ -83,6 +86,9 @@ impl LazyKey {
     /// # Errors
     /// Errors of the program that prints the key.
     pub(crate) async fn get(&self) -> Result<ApiKey, ModelError> {
+        if let Some(key) = self.known() {
+            return Ok(key);
+        }
         let _asking = self.0.asking.lock().await;
         match self.known() {
             Some(key) => Ok(key),
@@ -109,6 +115,9 @@ impl LazyKey {
         let mut got = self.got();
         got.retain(|known| *known != key);
         got.push(key.clone());
+        if got.len() > MOST_KEYS {
+            got.remove(0);
+        }
         Ok(key)
     }
 

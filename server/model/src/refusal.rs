@@ -119,12 +119,9 @@ pub(crate) fn refused(refused: &Refused<'_>) -> ModelError {
         (404 | 405, _) => {
             ModelError::NotAModelServer { host, why: format!("it has nothing at {}", refused.path) }
         }
-        // By its bytes; a shorter conversation mends that, too.
-        (413, _) => ModelError::ContextLength {
-            message: match message.is_empty() {
-                true => "the request is too long for the server".to_owned(),
-                false => message,
-            },
+        // By its bytes, which say nothing about tokens: an image may be all of it.
+        (413, _) => ModelError::InvalidRequest {
+            message: format!("it is too long for the server ({})", said(message)),
         },
         (429, _) => ModelError::RateLimited { message, retry_after },
         (503 | 529, _) => ModelError::Overloaded { message, retry_after },

@@ -65,11 +65,13 @@ impl History {
             return;
         }
         let at = prompt.messages.saturating_sub(1);
+        // The summary of all before may stand in the same message.
+        let summary = if at == 0 { self.summary } else { 0 };
         if let Some(entry) = self.entries.get_mut(at) {
             let message = Arc::make_mut(&mut entry.message);
             // Results stay: the calls before them need them.
             let is_result = |block: &Block| matches!(block, Block::ToolResult { .. });
-            for block in message.content.iter_mut().take(prompt.blocks) {
+            for block in message.content.iter_mut().take(prompt.blocks).skip(summary) {
                 if !is_result(block) {
                     *block = Block::text(LEFT_OUT);
                 }
@@ -102,6 +104,7 @@ impl History {
         entry.piece = self.ids.encoded(self.model.as_deref(), &entry.message);
         self.entries = vec![entry];
         self.era += 1;
+        self.summary = 0;
     }
 }
 

@@ -34,6 +34,7 @@ impl Turn {
     /// Asks the model. If its server refuses the request as too long, and a hook has mended that, it is asked once more; if
     /// it refuses the request for another reason, it is asked with more and more of the history in words.
     pub(crate) async fn ask(&mut self) -> Result<StepReply, TurnOutcome> {
+        self.know_context().await;
         self.before_step(false).await?;
         let mut asked = self.ask_once().await;
         if let Err(AskFailure::TooLong(error) | AskFailure::Refused(error)) = &asked
@@ -43,6 +44,9 @@ impl Turn {
             // A shorter reply may be all that is wanted.
             self.before_step(false).await?;
             asked = self.ask_once().await;
+            if let Err(AskFailure::Refused(_)) = &asked {
+                self.conversation.context.forget_output();
+            }
         }
         let asked = match asked {
             Err(AskFailure::TooLong(error)) => {
@@ -67,7 +71,15 @@ impl Turn {
         })
     }
 
-    /// Learns the model's limits that a refusal names; true if they are less than was known.
+    /// Waits a little for the context of a model that is not known: by it goes which opening and how much room there is.
+    async fn know_context(&mut self) {
+        let settings = self.parts.settings.get();
+        if settings.model.as_ref().is_ok_and(|model| model.limits().context.is_none()) {
+            self.wait_for_context().await;
+        }
+    }
+
+    /// Learns the model's limits that a refusal names; true if that changes what is known.
     fn learn_told(&mut self, error: &ModelError) -> bool {
         let Some(model) = self.conversation.history.model().cloned() else { return false };
         self.conversation.context.learn_told(&*model, error)
@@ -122,9 +134,6 @@ impl Turn {
             return Err(TurnOutcome::told(StopReason::Error, sentence.clone()).into());
         }
         self.conversation.follow(&settings);
-        if self.conversation.history.model().is_some_and(|model| model.limits().context.is_none()) {
-            self.wait_for_context().await;
-        }
         let Some((model, prelude)) = self.parts.open(&mut self.conversation) else {
             return Err(TurnOutcome::told(StopReason::Error, "No model is set up.").into());
         };

@@ -121,6 +121,28 @@ async fn a_refused_prompt_is_left_out_of_what_follows_and_nothing_else_is() {
 }
 
 #[tokio::test]
+async fn a_refused_prompt_behind_a_summary_takes_nothing_of_the_summary_along() {
+    for &protocol in Protocol::ALL {
+        let server = refusing_else(
+            |block| block.to_string().contains("poison"),
+            |said| match said.to_string().contains("<compaction>") {
+                true => says("**Goal**: the summary of it all."),
+                false => says("It is answered."),
+            },
+        );
+        let mut bench = start_kept_over(protocol, [server], |_| {});
+        for words in ["the first prompt", "the second prompt"] {
+            assert_eq!(bench.run(words).await, StopReason::EndTurn);
+        }
+        bench.session.send(Op::Compact(None));
+        assert_eq!(bench.run("poison").await, StopReason::Error);
+        assert_eq!(bench.run("And now?").await, StopReason::EndTurn);
+        let sent = bench.model.recorded().pop().unwrap().raw;
+        assert!(sent.contains("the summary of it all") && sent.contains("And now?"), "{sent}");
+    }
+}
+
+#[tokio::test]
 async fn a_server_that_refuses_whatever_it_is_sent_takes_nothing_from_the_history() {
     for &protocol in Protocol::ALL {
         let mut bench =

@@ -160,7 +160,9 @@ impl ChatDecoder {
         }
         // It says other things of words.
         let extra = change.extra_content.filter(|extra| extra.get().contains("thought_signature"));
-        if let (Some(extra), Some(number)) = (extra, self.calls.number_of(None, "")) {
+        if let (Some(extra), Some(number)) = (extra, self.calls.number_of(None, ""))
+            && !self.sealed.has_call(number)
+        {
             self.sealed.add_call(number, extra);
         }
         if let Some(function) = change.function_call.filter(|_| !self.has_tool_calls) {

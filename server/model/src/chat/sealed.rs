@@ -88,6 +88,11 @@ impl Sealed {
         true
     }
 
+    /// True if data came with the call of this number.
+    pub(super) fn has_call(&self, number: usize) -> bool {
+        self.calls.get(number).is_some_and(Option::is_some)
+    }
+
     /// Adds the data that came with the call of this number.
     pub(super) fn add_call(&mut self, number: usize, raw: &RawValue) {
         let Ok(value @ Value::Object(_)) = serde_json::from_str(raw.get()) else { return };

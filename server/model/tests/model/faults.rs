@@ -262,7 +262,7 @@ fn refusals() -> Vec<(u16, &'static str, String, &'static str)> {
         (404, "", json("The model `m` does not exist"), "knows no model \"m\""),
         (404, "", "<html>nothing</html>".to_owned(), "check the base URL"),
         (405, "", String::new(), "check the base URL"),
-        (413, "", String::new(), "compact it"),
+        (413, "", String::new(), "too long for the server"),
         (422, "", "{\"detail\":\"no such field\"}".to_owned(), "no such field"),
         (
             200,

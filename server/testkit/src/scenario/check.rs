@@ -131,7 +131,9 @@ impl Checks {
         let is_known = |message: &ShownMessage| {
             // A teammate's message is shown only if the lead has not read it before.
             let head = message.text.split(": ").next().unwrap_or_default();
-            if message.text.starts_with(last_words) || head.contains(" to you") {
+            // An earlier session is offered only if nobody resumes it before that.
+            let is_offer = message.logged && message.text.contains(" can be resumed: ");
+            if message.text.starts_with(last_words) || head.contains(" to you") || is_offer {
                 return true;
             }
             // Behind the start stands what waits.

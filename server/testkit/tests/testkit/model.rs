@@ -247,7 +247,7 @@ async fn refusals_fail_at_once_in_words_that_mend() {
             refusal(400, "invalid_request_error", "prompt is too long: 9 > 8"),
             "compact it or start a new one",
         ),
-        (refusal(413, "request_too_large", "big"), "too long for the model (big)"),
+        (refusal(413, "request_too_large", "big"), "too long for the server (big)"),
         (ScriptedReply::status(302, "").header("location", "http://evil.test"), "redirects"),
         (
             ScriptedReply::status(200, "<html>").header("content-type", "text/html"),
@@ -325,7 +325,8 @@ async fn stalls_after_the_beginning_are_cuts_and_before_it_an_end() {
     assert!(deltas.iter().any(|delta| matches!(delta, Delta::Retrying { .. })));
 
     for place in [ReplyPlace::Answer, ReplyPlace::Byte(0), ReplyPlace::Block(0)] {
-        let silent = ScriptedReply::new().text("late").gate(place, "never");
+        // On a busy machine the limit may be over before the request has come.
+        let silent = ScriptedReply::new().text("late").gate(place, "never").forever();
         let server = ScriptedModel::start([silent]).unwrap();
         let error = say(&quick(&server, 60), "hi").await.unwrap_err();
         let after = Duration::from_millis(60);
