@@ -120,7 +120,8 @@ pub(crate) fn text_bytes(all: usize, (count, bytes): (usize, usize)) -> usize {
 }
 
 impl ContextNotices {
-    /// Tells the user once that the model's server ends it soon, or has; `today` is `YYYY-MM-DD`.
+    /// Warns the user, once for each model, that its provider ends it within 60 days or has ended it; `today` is
+    /// `YYYY-MM-DD`.
     pub(crate) fn tell_of_end(&mut self, events: &Events, model: &dyn Model, today: &str) {
         let name = model.name();
         if self.ends.as_deref() == Some(name) {

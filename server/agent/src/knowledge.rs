@@ -22,7 +22,7 @@ pub(crate) struct Knowledge {
     pub(crate) offers: BTreeMap<String, Option<ContentHash>>,
     /// Subagent types told of since then, in the same way.
     pub(crate) types: BTreeMap<String, Option<ContentHash>>,
-    /// Tools that the model was told are switched off.
+    /// Names of the tools of which the model was told: "Switched off".
     pub(crate) off: BTreeSet<String>,
 }
 

@@ -88,7 +88,7 @@ fn changed_instructions(
     instructions::changes(before, told, &prelude::instructions(settings), lean)
 }
 
-/// Tools of the opening that were switched off, or on again, since the model was last told.
+/// A line for each tool of the opening that the user has switched off, or on again, since the last prompt.
 fn changed_tools(parts: &SessionParts, opening: &SessionOpening) -> String {
     const MARK: &str = "tools";
     let now = parts.registry();

@@ -1,9 +1,9 @@
 //! Opening of a session: its system prompt and its tools, as they were first sent.
 //!
-//! A session keeps its opening over edits of settings and files, and over processes, because servers bind what a model
-//! has thought to all that stood before it, and caches hit only what is the same byte for byte. What has changed since is
-//! told with the next prompt. The opening is made anew for another model, for other folders, and behind a compaction;
-//! what was thought before it is dropped then.
+//! A session keeps its opening while settings and files are edited, and in the next process. Servers accept a model's
+//! thoughts only behind the bytes that it thought them about, and prompt caches compare bytes. The next prompt tells the
+//! model which instructions, skills, subagent types and tools of the opening have changed. Another model, other folders and
+//! a compaction make a new opening, and the history drops its thoughts.
 
 use crate::journal::opening::{OpeningText, SessionOpening};
 use crate::prompt::{PromptFacts, folders, system_prompt};
@@ -76,8 +76,8 @@ impl SessionOpening {
     }
 }
 
-/// Texts of the user and the repository that an opening has, or that are told later: those of files, and those of the
-/// configuration, by its keys.
+/// Instructions of the user and the repository as they are now: those of files such as AGENTS.md, and those of the keys
+/// `system_prompt` and `system_prompt_append`, each under the key's name.
 pub(crate) fn instructions(settings: &Settings) -> Vec<Instructions> {
     let facts = &settings.facts;
     let of_files = settings.mechanisms.instructions.then_some(&facts.instructions);
@@ -118,7 +118,7 @@ impl PreludeCache {
         self.opening.as_ref()
     }
 
-    /// Has it made anew, by the settings and files as they are then.
+    /// Drops the opening: the next request makes another from the settings and files of that moment.
     pub(crate) fn forget(&mut self) {
         *self = Self::default();
     }

@@ -15,8 +15,8 @@ const ALL_LEFT_OUT: &str = "(The model's server refused the conversation until n
                             this turn. Look at the files before you go on.)";
 
 impl History {
-    /// This history reduced; `prompt` is the mark behind which the prompt of the running turn stands. None if that takes
-    /// nothing away. It is not journalled here: a record of its own says it.
+    /// A copy of this history without the parts that `how` takes away; None if it takes nothing away. The running turn's prompt
+    /// begins at the mark `prompt`. The caller journals the reduction.
     pub(crate) fn reduced(&self, how: Reduction, prompt: &HistoryMark) -> Option<History> {
         let mut reduced = self.clone();
         reduced.drop_thoughts();

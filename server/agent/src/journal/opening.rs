@@ -47,7 +47,7 @@ impl OpeningText {
 }
 
 impl SessionOpening {
-    /// True if the model was told of a tool of this name.
+    /// True if the opening declares a tool of this name.
     pub(crate) fn has_tool(&self, name: &str) -> bool {
         self.tools.iter().any(|tool| tool.name == name)
     }

@@ -73,7 +73,7 @@ pub struct Past {
     /// Lines that could not be read, in sentences.
     pub problems: Vec<String>,
     pub(crate) history: History,
-    /// The opening of requests, unless it is to be made anew.
+    /// The session's opening; None before the first request, and behind a compaction.
     pub(crate) opening: Option<SessionOpening>,
     /// The histories before each compaction, for words that are taken back.
     earlier: Vec<History>,

@@ -8,11 +8,11 @@ use serde::{Deserialize, Serialize};
 pub enum Reduction {
     /// Thoughts are dropped.
     Thoughts,
-    /// Earlier prompts that were never answered are left out, too.
+    /// As [`Reduction::Thoughts`]; prompts that were never answered are left out.
     Prompts,
-    /// Images and documents are named in words, too.
+    /// As [`Reduction::Prompts`]; a sentence stands for each image and each document.
     Media,
-    /// Calls and results are texts, too.
+    /// As [`Reduction::Media`]; calls and results are plain texts.
     Calls,
     /// All is left out but the prompt of the turn.
     All,

@@ -272,8 +272,8 @@ impl SessionParts {
         self.tools.clone().only(|name| is_on(name) && settings.offers(name))
     }
 
-    /// The model of a conversation and the opening of its requests; None before a model is known. Where the opening is made
-    /// anew, thoughts of before are dropped.
+    /// The model of a conversation and the encoded opening of its requests; None before a model is known. A new opening is
+    /// journalled, and the history drops its thoughts.
     pub(crate) fn open(
         &self,
         conversation: &mut Conversation,
