@@ -1,34 +1,52 @@
 //! `ropewalk models`: what can be used now, and what is missing for the rest.
 //!
-//! Servers on this machine are asked for their models; of others it is said whether there is a key, and what the catalogue
-//! has of their models.
+//! Servers are asked for their models where there is a key, or none is needed: those on this machine each time, those
+//! elsewhere once a day. A server elsewhere without a list has the catalogue's models.
 
 use crate::exit::CliExit;
 use crate::in_words::runtime;
 use crate::plain::plain;
 use crate::setup;
+use clap::Args;
 use ropewalk_config::{Config, Environment, ModelName, Provider, RealEnvironment};
-use ropewalk_host::network;
-use ropewalk_model::catalogue::{catalogue_day, known_model, models_at, price_of};
-use ropewalk_model::listing::{
-    ContextSize, Listing, ModelListing, ServerKind, list_models, own_context, same_model,
-};
-use ropewalk_model::{ENOUGH_CONTEXT, Http, LocalServer, ModelError};
+use ropewalk_host::{ModelFactory, ModelFacts};
+use ropewalk_model::catalogue::{catalogue_day, models_at};
+use ropewalk_model::listing::{ContextSize, Listing, ModelListing, ServerKind};
+use ropewalk_model::{ENOUGH_CONTEXT, LocalServer, Model, ModelError};
 use std::io::Write;
+use std::sync::Arc;
 
-/// Models of one server that are listed.
+/// Models of one server that are listed unless it is the only one.
 const MOST: usize = 50;
 
+#[derive(Debug, Args)]
+pub(crate) struct ModelsArgs {
+    /// The provider whose models are listed, all of them: one of the configuration.
+    provider: Option<String>,
+}
+
 /// Prints what there is. `flags` are those of `-c`.
-pub(crate) fn models(flags: Vec<String>) -> anyhow::Result<CliExit> {
+pub(crate) fn models(args: &ModelsArgs, flags: Vec<String>) -> anyhow::Result<CliExit> {
     let config = setup::config(Vec::new(), flags);
-    let lines = found(&config)?;
+    let only = args.provider.as_deref();
+    if let Some(name) = only.filter(|name| !config.providers.contains_key(*name)) {
+        let known: Vec<&str> = config.providers.keys().map(String::as_str).collect();
+        anyhow::bail!(crate::exit::UsageError(format!(
+            "There is no provider {name}; there are {}.",
+            known.join(", ")
+        )));
+    }
+    let lines = found(&config, |name, _| only.is_none_or(|only| only == name))?;
     let usable = lines.iter().any(|line| line.is_usable);
-    let mut out = format!("Figures of models elsewhere are of {}.\n", catalogue_day());
+    let mut out = String::new();
     for line in &lines {
         out.push_str(&plain(&line.words));
         out.push('\n');
     }
+    out.push_str(&format!(
+        "Prices are of {}, as are contexts, images and ends that no server tells.\n",
+        catalogue_day()
+    ));
     if !usable {
         out.push_str(
             "No model can be used yet: set a variable that is named above, or start a server.\n",
@@ -46,23 +64,43 @@ pub(crate) struct ProviderFinding {
     pub(crate) is_local: bool,
 }
 
-/// All providers: those that can be used first, each with its models.
-pub(crate) fn found(config: &Config) -> anyhow::Result<Vec<ProviderFinding>> {
+/// The servers on this machine.
+pub(crate) fn found_here(config: &Config) -> anyhow::Result<Vec<ProviderFinding>> {
+    found(config, |_, provider| is_local(&provider.base_url))
+}
+
+/// The providers that are wanted: those that can be used first, each with its models.
+fn found(
+    config: &Config,
+    is_wanted: impl Fn(&str, &Provider) -> bool,
+) -> anyhow::Result<Vec<ProviderFinding>> {
+    let factory = crate::models::factory(Arc::new(RealEnvironment));
+    let wanted: Vec<Asked<'_>> = config
+        .providers
+        .iter()
+        .filter(|(name, provider)| is_wanted(name, provider))
+        .map(|(name, provider)| Asked::of(config, &factory, name, provider))
+        .collect();
+    let most = if wanted.len() == 1 { usize::MAX } else { MOST };
     let runtime = runtime(tokio::runtime::Builder::new_current_thread().enable_all())?;
-    let lines = runtime.block_on(async {
-        let http = Http::over(network(config, &RealEnvironment));
-        let mut lines = Vec::new();
-        for (name, provider) in &config.providers {
-            lines.push(match is_local(&provider.base_url) {
-                true => local(&http, config, name, provider).await,
-                false => remote(config, name, provider),
-            });
-        }
-        lines.sort_by_key(|line| !line.is_usable);
-        lines
+    let finding = wanted.iter().map(async |asked| match is_local(&asked.provider.base_url) {
+        true => asked.local(most).await,
+        false => asked.remote(most).await,
     });
+    let mut lines = runtime.block_on(futures::future::join_all(finding));
+    lines.sort_by_key(|line| !line.is_usable);
     runtime.shutdown_background();
     Ok(lines)
+}
+
+/// A provider that is asked for its models.
+struct Asked<'a> {
+    name: &'a str,
+    provider: &'a Provider,
+    /// The configured model, if it is this provider's.
+    chosen: Option<&'a ModelName>,
+    /// Any model of the provider, which knows how its server is asked.
+    model: Result<Arc<dyn Model>, String>,
 }
 
 fn is_local(base_url: &str) -> bool {
@@ -70,56 +108,151 @@ fn is_local(base_url: &str) -> bool {
     ["127.", "localhost", "[::1]"].iter().any(|host| rest.starts_with(host))
 }
 
-fn remote(config: &Config, name: &str, provider: &Provider) -> ProviderFinding {
-    let url = &provider.base_url;
-    let variable = provider.api_key_env.as_deref();
-    let is_set = variable
-        .is_some_and(|name| RealEnvironment.var(name).is_some_and(|key| !key.trim().is_empty()));
-    let key = match (variable, &provider.api_key_command) {
-        (Some(variable), _) if is_set => Ok(format!("key from {variable}")),
-        (_, Some(_)) => Ok("key by its command".to_owned()),
-        (Some(variable), None) => Err(format!("no key: set {variable}")),
-        (None, None) => Ok("no key is sent".to_owned()),
-    };
-    let mut words = format!("{name}: {url}, {}", key.clone().unwrap_or_else(|words| words));
-    let chosen = config.model.as_ref().filter(|model| model.provider == name);
-    let configured = provider.models.keys().chain(chosen.map(|model| &model.name));
-    let mut named: Vec<&str> = configured.map(String::as_str).collect();
-    models_at(url).for_each(|model| named.push(model));
-    named.sort_unstable();
-    named.dedup();
-    // Configured ones are listed even where there are many others.
-    let is_own = |model: &str| {
-        provider.models.contains_key(model) || chosen.is_some_and(|chosen| chosen.name == model)
-    };
-    let (own, others): (Vec<&str>, Vec<&str>) = named.into_iter().partition(|model| is_own(model));
-    if key.is_ok() {
-        let today = ropewalk_agent::time::today();
-        let is_over = |model: &&str| {
-            let known = known_model(url, model);
-            known.is_some_and(|known| known.ends.as_deref().is_some_and(|day| day < &*today))
+impl<'a> Asked<'a> {
+    fn of(
+        config: &'a Config,
+        factory: &ModelFactory,
+        name: &'a str,
+        provider: &'a Provider,
+    ) -> Asked<'a> {
+        let chosen = config.model.as_ref().filter(|model| model.provider == name);
+        let any = chosen.map_or("any", |model| &model.name).to_owned();
+        let model = Some(ModelName { provider: name.to_owned(), name: any });
+        let mut asked = config.clone();
+        asked.model = model;
+        let model = factory(&asked);
+        Asked { name, provider, chosen, model }
+    }
+
+    /// The names that the configuration has.
+    fn configured(&self) -> Vec<&str> {
+        let chosen = self.chosen.map(|model| &model.name);
+        self.provider.models.keys().chain(chosen).map(String::as_str).collect()
+    }
+
+    async fn remote(&self, most: usize) -> ProviderFinding {
+        let url = &self.provider.base_url;
+        let variable = self.provider.api_key_env.as_deref();
+        let is_set = variable.is_some_and(|name| {
+            RealEnvironment.var(name).is_some_and(|key| !key.trim().is_empty())
+        });
+        let key = match (variable, &self.provider.api_key_command, &self.model) {
+            (_, _, Err(why)) => Err(why.clone()),
+            (Some(variable), _, _) if is_set => Ok(format!("key from {variable}")),
+            (_, Some(_), _) => Ok("key by its command".to_owned()),
+            (Some(variable), None, _) => Err(format!("no key: set {variable}")),
+            (None, None, _) => Ok("no key is sent".to_owned()),
         };
-        let offered: Vec<&str> = others.into_iter().filter(|model| !is_over(model)).collect();
-        for model in own.iter().chain(offered.iter().take(MOST)) {
-            words.push_str(&format!("\n  {name}/{model}{}", facts_in_words(url, provider, model)));
-            let context = provider.facts_of(model).context;
-            let context = context.or(known_model(url, model).and_then(|known| known.context));
-            let lean = provider.facts_of(model).lean;
-            words.push_str(&set_in_words(name, lean, context).unwrap_or_default());
+        let is_usable = key.is_ok();
+        let mut words = format!("{}: {url}, {}", self.name, key.unwrap_or_else(|words| words));
+        if let (true, Ok(model)) = (is_usable, &self.model) {
+            // The command that prints a key is not run for a list.
+            let asks = self.provider.api_key_command.is_none() || is_set;
+            let listing = match asks {
+                true => model.list().await.map_err(|error| error.to_string()),
+                false => Ok(model.known_list().unwrap_or_default()),
+            };
+            let listing = listing.unwrap_or_else(|error| {
+                words.push_str(&format!("\n  its list of models can't be had: {error}"));
+                model.known_list().unwrap_or_default()
+            });
+            self.list_remote(&listing, most, &mut words);
         }
-        if offered.len() > MOST {
-            words.push_str(&format!("\n  and {} more", offered.len() - MOST));
+        ProviderFinding { words, is_usable, is_local: false }
+    }
+
+    /// Writes the configured models, and those of the server's list, else of the catalogue.
+    fn list_remote(&self, listing: &Listing, most: usize, words: &mut String) {
+        let (url, mut own) = (&self.provider.base_url, self.configured());
+        own.sort_unstable();
+        own.dedup();
+        let mut others: Vec<&str> = match listing.models.is_empty() {
+            true => models_at(url).collect(),
+            false => listing.models.iter().map(|model| &*model.name).collect(),
+        };
+        others.sort_unstable();
+        others.dedup();
+        let today = ropewalk_agent::time::today();
+        let is_over = |name: &str| {
+            let facts = ModelFacts::of(self.provider, listing, name);
+            facts.ends.is_some_and(|day| day < today)
+        };
+        others.retain(|name| !own.contains(name) && !is_over(name));
+        for name in own.into_iter().chain(others.iter().copied().take(most)) {
+            let facts = ModelFacts::of(self.provider, listing, name);
+            words.push_str(&format!("\n  {}/{name}{}", self.name, in_words(&facts)));
+            let lean = self.provider.facts_of(name).lean;
+            words.push_str(&set_in_words(self.name, lean, facts.context).unwrap_or_default());
+        }
+        if others.len() > most {
+            let (more, name) = (others.len() - most, self.name);
+            words.push_str(&format!("\n  and {more} more: `ropewalk models {name}` lists them"));
         }
     }
-    ProviderFinding { words, is_usable: key.is_ok(), is_local: false }
+
+    async fn local(&self, most: usize) -> ProviderFinding {
+        let (name, url) = (self.name, &self.provider.base_url);
+        let listed = match &self.model {
+            Ok(model) => model.list().await.map_err(|error| match error {
+                ModelError::Unreachable { why, .. } => {
+                    let chosen = self.chosen.map_or("MODEL", |model| &model.name);
+                    match start_of(name, url, chosen) {
+                        Some(start) => format!("not running at {url}; start it with `{start}`"),
+                        None => format!("not running at {url} ({why})"),
+                    }
+                }
+                error => error.to_string(),
+            }),
+            Err(why) => Err(why.clone()),
+        };
+        let is_local = listed.is_ok();
+        let words = match listed {
+            Err(why) => format!("{name}: {why}"),
+            Ok(listing) if listing.models.is_empty() => {
+                let mend = match listing.kind {
+                    ServerKind::Ollama => "get one with `ollama pull NAME`",
+                    _ => "load one",
+                };
+                format!("{name}: {url} answers, and has no model: {mend}")
+            }
+            Ok(listing) => {
+                let words = self.list_local(&listing, most);
+                return ProviderFinding { words, is_usable: true, is_local };
+            }
+        };
+        ProviderFinding { words, is_usable: false, is_local }
+    }
+
+    fn list_local(&self, listing: &Listing, most: usize) -> String {
+        let (name, kind) = (self.name, listing.kind);
+        let mut words = format!("{name}: {} answers", self.provider.base_url);
+        for model in listing.models.iter().take(most) {
+            let facts = self.provider.facts_of(&model.name);
+            let context = ModelFacts::of(self.provider, listing, &model.name).context;
+            words.push_str(&format!("\n  {name}/{}{}", model.name, about(context)));
+            words.push_str(&set_in_words(name, facts.lean, context).unwrap_or_default());
+            if let Some(mend) = mend(kind, name, model, context) {
+                words.push_str(&format!("\n    {mend}"));
+            }
+        }
+        if listing.models.len() > most {
+            let more = listing.models.len() - most;
+            words.push_str(&format!("\n  and {more} more: `ropewalk models {name}` lists them"));
+        }
+        if let Some(chosen) = self.chosen.filter(|chosen| listing.find(&chosen.name).is_none()) {
+            words.push_str(&format!(
+                "\n  it has no {}, which your configuration names",
+                chosen.name
+            ));
+        }
+        words
+    }
 }
 
 /// Context, price, images and end of a model elsewhere, in words that follow its name.
-fn facts_in_words(url: &str, provider: &Provider, model: &str) -> String {
-    let (facts, known) = (provider.facts_of(model), known_model(url, model));
-    let mut words = about(facts.context.or(known.and_then(|known| known.context)));
-    let price = facts.price.or_else(|| price_of(url, model));
-    words.push_str(&match price {
+fn in_words(facts: &ModelFacts) -> String {
+    let mut words = about(facts.context);
+    words.push_str(&match facts.price {
         Some(price) => format!(
             ", {} in, {} out per million tokens",
             in_dollars(price.input),
@@ -127,7 +260,7 @@ fn facts_in_words(url: &str, provider: &Provider, model: &str) -> String {
         ),
         None => ", price not known".to_owned(),
     });
-    if let Some(above) = price.and_then(|price| price.above) {
+    if let Some(above) = facts.price.and_then(|price| price.above) {
         words.push_str(&format!(
             " ({}, {} for prompts above {} tokens)",
             in_dollars(above.input),
@@ -135,10 +268,10 @@ fn facts_in_words(url: &str, provider: &Provider, model: &str) -> String {
             above.tokens
         ));
     }
-    if facts.images.or(known.and_then(|known| known.images)) == Some(true) {
+    if facts.images == Some(true) {
         words.push_str(", images");
     }
-    if let Some(day) = known.and_then(|known| known.ends.as_deref()) {
+    if let Some(day) = &facts.ends {
         words.push_str(&format!(", served until {day}"));
     }
     words
@@ -154,65 +287,6 @@ fn in_dollars(millionths: u64) -> String {
 
 fn about(context: Option<u32>) -> String {
     context.map_or_else(String::new, |tokens| format!(", context {tokens}"))
-}
-
-async fn local(http: &Http, config: &Config, name: &str, provider: &Provider) -> ProviderFinding {
-    let url = &provider.base_url;
-    let listed = list_models(http, url).await;
-    let chosen = config.model.as_ref().filter(|model| model.provider == name);
-    let is_local = listed.is_ok();
-    let words = match listed {
-        Err(ModelError::Unreachable { why, .. }) => {
-            let chosen = chosen.map_or("MODEL", |model| &model.name);
-            match start_of(name, url, chosen) {
-                Some(start) => format!("{name}: not running at {url}; start it with `{start}`"),
-                None => format!("{name}: not running at {url} ({why})"),
-            }
-        }
-        Err(error) => format!("{name}: {error}"),
-        Ok(listing) if listing.models.is_empty() => {
-            let mend = match listing.kind {
-                ServerKind::Ollama => "get one with `ollama pull NAME`",
-                _ => "load one",
-            };
-            format!("{name}: {url} answers, and has no model: {mend}")
-        }
-        Ok(Listing { kind, models, .. }) => {
-            let mut words = format!("{name}: {url} answers");
-            for ModelListing { name: model, context, trained, .. } in models.iter().take(MOST) {
-                let facts = provider.facts_of(model);
-                let own = match (kind, context) {
-                    (ServerKind::Ollama, None) => own_context(http, url, model).await,
-                    _ => None,
-                };
-                let told = context.or(own);
-                // The server gives what it gives, whatever is configured.
-                let context = told.into_iter().chain(facts.context).min();
-                words.push_str(&format!("\n  {name}/{model}{}", about(context)));
-                words.push_str(&set_in_words(name, facts.lean, context).unwrap_or_default());
-                if let Some(mend) =
-                    mend(kind, (name, model), (told, context), own.is_some(), *trained)
-                {
-                    words.push_str(&format!("\n    {mend}"));
-                }
-            }
-            if models.len() > MOST {
-                words.push_str(&format!("\n  and {} more", models.len() - MOST));
-            }
-            let is_there = |name: &str| models.iter().any(|model| same_model(&model.name, name));
-            // llama.cpp answers to any name.
-            let is_known =
-                |chosen: &&ModelName| kind == ServerKind::LlamaCpp || is_there(&chosen.name);
-            if let Some(chosen) = chosen.filter(|chosen| !is_known(chosen)) {
-                words.push_str(&format!(
-                    "\n  it has no {}, which your configuration names",
-                    chosen.name
-                ));
-            }
-            return ProviderFinding { words, is_usable: true, is_local };
-        }
-    };
-    ProviderFinding { words, is_usable: false, is_local }
 }
 
 /// The command that starts a server on this machine, where its kind is known.
@@ -235,20 +309,19 @@ fn set_in_words(provider: &str, lean: Option<bool>, context: Option<u32>) -> Opt
     }
 }
 
-/// Advice on a context that is too small, or not known with Ollama, which cuts long requests
-/// without a word. `contexts` are the server's own and the one that counts.
+/// Advice on a context that is too small, or not known with Ollama, which cuts long requests without a word. `context` is
+/// the one that counts.
 fn mend(
     kind: ServerKind,
-    (provider, model): (&str, &str),
-    contexts: (Option<u32>, Option<u32>),
-    is_own: bool,
-    trained: Option<u32>,
+    provider: &str,
+    model: &ModelListing,
+    context: Option<u32>,
 ) -> Option<String> {
-    let more =
-        |is_own| kind.more_context(model, is_own, ContextSize { given: contexts.0, trained });
-    match contexts {
+    let size = ContextSize { given: model.context, trained: model.trained };
+    let more = |is_own| kind.more_context(&model.name, is_own, size);
+    match (model.context, context) {
         (_, Some(counts)) if counts >= ENOUGH_CONTEXT => None,
-        (Some(_), _) => Some(format!("too small; for more: {}", more(is_own))),
+        (Some(_), _) => Some(format!("too small; for more: {}", more(model.sets_context))),
         (None, Some(_)) => None,
         (None, None) if kind == ServerKind::Ollama => Some(format!(
             "its context is known only once it is loaded, and may be 4096, which is too small; for more: {}, and set \

@@ -79,7 +79,7 @@ enum CliCommand {
     Setup(setup_neovim::SetupArgs),
     /// List the models that can be used now, and say what is missing for the others.
     #[command(after_help = exit::short_table())]
-    Models,
+    Models(available::ModelsArgs),
     /// List the sessions that are kept; show, export, rename, delete or prune them.
     #[command(after_help = exit::short_table())]
     Sessions(sessions::SessionsArgs),
@@ -146,7 +146,7 @@ fn choose(cli: Cli) -> anyhow::Result<ExitCode> {
         CliCommand::Demo(args) => demo::demo(args),
         CliCommand::Doctor(args) => doctor::doctor(&args, cli.set).map(ExitCode::from),
         CliCommand::Setup(args) => setup_neovim::setup(&args).map(ExitCode::from),
-        CliCommand::Models => available::models(cli.set).map(ExitCode::from),
+        CliCommand::Models(args) => available::models(&args, cli.set).map(ExitCode::from),
         CliCommand::Sessions(args) => sessions::sessions(args, cli.set).map(ExitCode::from),
         CliCommand::Trust(args) => trust::trust(args, cli.set).map(ExitCode::from),
         CliCommand::Worker(args) => worker::worker(args, cli.set).map(ExitCode::from),

@@ -1,7 +1,9 @@
 //! The one place that names concrete models: from a configuration to a `Model`. Nothing is sent from here.
 
 use crate::key_command::key_of;
-use ropewalk_config::{BoardAddress, Config, ConfigLayer, Environment, KeyCommand, Provider};
+use ropewalk_config::{
+    BoardAddress, Config, ConfigLayer, Environment, KeyCommand, Provider, state_folder,
+};
 use ropewalk_host::{ModelFactory, network};
 use ropewalk_model::{
     ApiKey, AskedModel, Header, Http, Keys, LazyKey, Model, Patience, Protocol, ServerConfig,
@@ -140,6 +142,7 @@ fn server_of<'a>(
     server.patience = patience(config);
     server.retry.reach = Duration::from_secs(config.limits.retry_seconds.into());
     server.thinking = facts.thinking;
+    server.lists = state_folder(environment);
     Ok((provider, server))
 }
 

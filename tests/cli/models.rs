@@ -125,6 +125,35 @@ fn what_is_configured_of_a_model_counts_and_an_older_server_is_understood() {
 }
 
 #[test]
+fn servers_are_asked_with_the_certificates_of_the_configuration_and_one_alone_is_listed_whole() {
+    let world = World::new("http://127.0.0.1:9");
+    let ran = world.run(&[
+        "models",
+        "here",
+        "-cca_file=/nowhere/own.pem",
+        "-cprovider.here.protocol=chat",
+        "-cprovider.here.base_url=https://127.0.0.1:9/v1",
+    ]);
+    assert!(ran.out.starts_with("here: ") && ran.out.contains("/nowhere/own.pem"), "{ran:?}");
+    assert!(!ran.out.contains("scripted"), "{ran:?}");
+    const MANY: usize = 60;
+    let list: Vec<String> =
+        (0..MANY).map(|n| format!(r#"{{"id":"m{n}","max_model_len":32768}}"#)).collect();
+    let body: &'static str = format!(r#"{{"data":[{}]}}"#, list.join(",")).leak();
+    let base = format!("-cprovider.vllm.base_url={}/v1", server(vec![("/v1/models", body)].leak()));
+    let listed = |args: &[&str]| {
+        let ran = world.run(args).ended(0);
+        ran.out.lines().filter(|line| line.starts_with("  vllm/m")).count()
+    };
+    assert_eq!(listed(&["models", "vllm", &base]), MANY);
+    assert_eq!(listed(&["models", &base]), 50);
+    let ran = world.run(&["models", &base]);
+    assert!(ran.out.contains("and 10 more: `ropewalk models vllm` lists them"), "{ran:?}");
+    let ran = world.run(&["models", "nobody"]).ended(2);
+    assert!(ran.err.contains("no provider nobody") && ran.err.contains("scripted"), "{ran:?}");
+}
+
+#[test]
 fn without_anything_it_says_what_to_do() {
     let world = World::new("http://127.0.0.1:9");
     world.configure("");

@@ -102,7 +102,12 @@ pub(super) fn server(model: &dyn Model) -> anyhow::Result<Vec<Finding>> {
 /// How much context the model has, where that is known, and what follows from it.
 pub(super) fn context(model: &dyn Model) -> anyhow::Result<Option<Finding>> {
     let runtime = runtime(tokio::runtime::Builder::new_current_thread().enable_all())?;
-    runtime.block_on(model.find_context());
+    runtime.block_on(async {
+        if let Err(error) = model.list().await {
+            tracing::info!(%error, "no list of models");
+        }
+        model.find_context().await;
+    });
     runtime.shutdown_background();
     let Some(tokens) = model.limits().context else { return Ok(None) };
     let what = if model.is_lean() { "four tools and a short system prompt" } else { "all tools" };
@@ -137,7 +142,7 @@ pub(super) fn catalogue(today: &str) -> Option<Finding> {
 
 /// The model servers on this machine that are there.
 pub(super) fn local(config: &Config) -> anyhow::Result<Vec<Finding>> {
-    let found = crate::available::found(config)?.into_iter().filter(|found| found.is_local);
+    let found = crate::available::found_here(config)?.into_iter().filter(|found| found.is_local);
     let finding = |found: crate::available::ProviderFinding| match found.words.contains("too small")
     {
         true => Finding::told(Grade::Fair, "models", found.words),

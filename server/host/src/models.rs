@@ -1,57 +1,55 @@
-//! Models to choose from: those of the configuration, and those of servers on this machine.
+//! Models to choose from: those of the configuration, and those of servers that can be used.
 
 use crate::blocking;
 use crate::host::Host;
 use futures::future::BoxFuture;
 use ropewalk_config::{Config, Environment, Provider};
-use ropewalk_model::listing::list_models;
-use ropewalk_model::{Http, ModelError, Network};
+use ropewalk_model::catalogue::{known_model, models_at, price_of};
+use ropewalk_model::listing::Listing;
+use ropewalk_model::{Model, ModelError, Network};
 use ropewalk_protocol::command::{ModelInfo, ModelPrice};
 use ropewalk_protocol::{Price, Refusal};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How long a server on this machine may take to list its models.
+/// How long a server may take to list its models.
 const ANSWER: Duration = Duration::from_secs(2);
 
 /// The most models of one server.
-const MOST: usize = 50;
+const MOST: usize = 1_000;
 
 /// A provider of the configuration, while its models are being found.
 struct ProviderCandidate {
-    provider: String,
-    /// The URL to ask for a list of models, if the server is on this machine.
-    ask: Option<String>,
-    /// The names of its models.
-    names: BTreeSet<String>,
+    provider_name: String,
+    provider: Provider,
+    /// Any model of the provider, which knows how its server is asked. None where it can't be used.
+    model: Option<Arc<dyn Model>>,
+    /// The server's answer.
+    listing: Arc<Listing>,
+    /// The names of its models, the configured ones first.
+    names: Vec<String>,
     /// Set-up that all of its models lack.
     missing: Option<String>,
 }
 
 impl Host {
-    /// The models to choose from, the usable ones first. Only servers on this machine are asked, each for two seconds at
-    /// most.
+    /// The models to choose from, the usable ones first. Servers are asked at the same time, for two seconds at most: those on
+    /// this machine, and those elsewhere whose list is not of this day.
     ///
     /// # Errors
     /// When it breaks down, in words.
     pub fn models(self: &Arc<Self>) -> BoxFuture<'_, Result<Vec<ModelInfo>, Refusal>> {
         Box::pin(async move {
             let host = self.clone();
-            let (mut candidates, network) = blocking(move || host.candidates()).await?;
-            let http = Http::over(network);
-            let asked = candidates.iter_mut().map(|candidate| ask(&http, candidate));
+            let mut candidates = blocking(move || host.candidates()).await?;
+            let asked = candidates.iter_mut().map(ProviderCandidate::ask);
             futures::future::join_all(asked).await;
-            let host = self.clone();
             let current = self.running(None).and_then(|session| session.model().ok());
-            blocking(move || {
-                let infos =
-                    candidates.iter().flat_map(|one| host.infos_of(one, current.as_deref()));
-                let mut infos: Vec<ModelInfo> = infos.collect();
-                infos.sort_by_key(|info| (!info.usable, !info.current));
-                infos
-            })
-            .await
+            let infos = candidates.iter().flat_map(|one| one.infos(current.as_deref()));
+            let mut infos: Vec<ModelInfo> = infos.collect();
+            infos.sort_by_key(|info| (!info.usable, !info.current));
+            Ok(infos)
         })
     }
 
@@ -87,62 +85,112 @@ impl Host {
         if is_local { None } else { missing_key(provider, &*self.options.environment) }
     }
 
-    /// The providers of the configuration, and the network to ask them over. Blocking.
-    fn candidates(&self) -> (Vec<ProviderCandidate>, Network) {
-        let environment = &*self.options.environment;
-        let config = Config::build(&self.configuration.sources(), environment);
+    /// The providers of the configuration. Blocking.
+    fn candidates(&self) -> Vec<ProviderCandidate> {
+        let config = Config::build(&self.configuration.sources(), &*self.options.environment);
         let of = |(name, provider): (&String, &Provider)| {
             let chosen = config.model.as_ref().filter(|model| model.provider == *name);
             let named = provider.models.keys().chain(chosen.map(|model| &model.name));
+            let names: BTreeSet<String> = named.cloned().collect();
+            let any = names.first().map_or("any", String::as_str);
+            let model = self.model_named(&format!("{name}/{any}"));
+            let missing = self.missing_of(provider).or_else(|| model.as_ref().err().cloned());
             ProviderCandidate {
-                provider: name.clone(),
-                ask: is_local(&provider.base_url).then(|| provider.base_url.clone()),
-                names: named.cloned().collect(),
-                missing: self.missing_of(provider),
+                provider_name: name.clone(),
+                provider: provider.clone(),
+                model: model.ok().filter(|_| missing.is_none()),
+                listing: Arc::default(),
+                names: names.into_iter().collect(),
+                missing,
             }
         };
-        let candidates = config.providers.iter().map(of).collect();
-        (candidates, network(&config, environment))
+        config.providers.iter().map(of).collect()
     }
+}
 
-    /// The models of one provider, as front ends list them. Blocking.
-    fn infos_of(&self, candidate: &ProviderCandidate, current: Option<&str>) -> Vec<ModelInfo> {
+impl ProviderCandidate {
+    /// Its models, as front ends list them.
+    fn infos(&self, current: Option<&str>) -> Vec<ModelInfo> {
         let info = |name: &String| {
-            let model = format!("{}/{name}", candidate.provider);
-            let made = self.model_named(&model);
-            let missing = candidate.missing.clone().or(made.as_ref().err().cloned());
-            let made = made.ok();
-            let context = made.as_ref().and_then(|made| made.limits().context);
+            let model = format!("{}/{name}", self.provider_name);
+            let facts = ModelFacts::of(&self.provider, &self.listing, name);
             ModelInfo {
-                usable: missing.is_none(),
-                missing,
-                context: context.map(u64::from),
-                price: made.and_then(|made| made.price()).map(in_dollars),
+                usable: self.missing.is_none(),
+                missing: self.missing.clone(),
+                context: facts.context.map(u64::from),
+                price: facts.price.map(in_dollars),
                 current: current == Some(&*model),
                 model,
             }
         };
-        candidate.names.iter().take(MOST).map(info).collect()
+        self.names.iter().take(MOST).map(info).collect()
+    }
+
+    /// Asks the server for its models, and adds them; those of the catalogue where a server elsewhere has no list.
+    async fn ask(&mut self) {
+        let Some(model) = &self.model else { return };
+        let (url, is_local) = (&self.provider.base_url, is_local(&self.provider.base_url));
+        self.listing = match tokio::time::timeout(ANSWER, model.list()).await {
+            Ok(Ok(listing)) => listing,
+            // Only these errors say that it can't be used: a server without such a list may answer prompts.
+            Ok(Err(
+                error @ (ModelError::Unreachable { .. }
+                | ModelError::BadSetting { .. }
+                | ModelError::Untrusted { .. }),
+            )) if is_local => {
+                self.missing = Some(error.to_string());
+                return;
+            }
+            Err(_) if is_local => {
+                self.missing = Some(format!("{url} does not answer"));
+                return;
+            }
+            Ok(Err(error)) => {
+                tracing::info!(%error, url, "no list of models");
+                model.known_list().unwrap_or_default()
+            }
+            Err(_) => model.known_list().unwrap_or_default(),
+        };
+        let known = self.names.clone();
+        let mut others: Vec<String> = match self.listing.models.is_empty() && !is_local {
+            true => models_at(url).map(str::to_owned).collect(),
+            false => self.listing.models.iter().map(|model| model.name.clone()).collect(),
+        };
+        others.retain(|name| !known.contains(name));
+        others.sort_unstable();
+        self.names.append(&mut others);
     }
 }
 
-/// Asks a server on this machine for its models, and adds them to the candidate's.
-async fn ask(http: &Http, candidate: &mut ProviderCandidate) {
-    let Some(url) = &candidate.ask else { return };
-    match tokio::time::timeout(ANSWER, list_models(http, url)).await {
-        Ok(Ok(listing)) => {
-            candidate.names.extend(listing.models.into_iter().map(|model| model.name));
+/// Facts of a model: as configured, else as its server's list says, else as the catalogue has them.
+#[derive(Debug, Default)]
+pub struct ModelFacts {
+    /// Tokens of prompt and reply together. No configuration makes it larger than a server on this machine says.
+    pub context: Option<u32>,
+    /// True if it takes images.
+    pub images: Option<bool>,
+    /// Price of its tokens.
+    pub price: Option<Price>,
+    /// The day, `YYYY-MM-DD`, after which it is served no more.
+    pub ends: Option<String>,
+}
+
+impl ModelFacts {
+    /// The facts of the model `name` at a provider.
+    pub fn of(provider: &Provider, listing: &Listing, name: &str) -> ModelFacts {
+        let (configured, url) = (provider.facts_of(name), &provider.base_url);
+        let (told, known) =
+            (listing.find(name).cloned().unwrap_or_default(), known_model(url, name));
+        let context = match is_local(url) {
+            true => told.context.into_iter().chain(configured.context).min(),
+            false => configured.context.or(told.context),
+        };
+        ModelFacts {
+            context: context.or_else(|| known?.context),
+            images: configured.images.or(told.images).or_else(|| known?.images),
+            price: configured.price.or_else(|| price_of(url, name)),
+            ends: told.ends.or_else(|| known?.ends.clone()),
         }
-        // Only these errors say that it can't be used: a server without such a list may answer prompts.
-        Ok(Err(
-            error @ (ModelError::Unreachable { .. }
-            | ModelError::BadSetting { .. }
-            | ModelError::Untrusted { .. }),
-        )) => {
-            candidate.missing = Some(error.to_string());
-        }
-        Ok(Err(error)) => tracing::info!(%error, url, "no list of models"),
-        Err(_) => candidate.missing = Some(format!("{url} does not answer")),
     }
 }
 

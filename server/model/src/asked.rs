@@ -5,7 +5,7 @@
 
 use crate::{
     ApiKey, Delta, Http, Keys, LazyKey, Message, Model, ModelError, ModelRequest, Piece, Prelude,
-    ServerConfig, ServerModel, ToolDeclaration,
+    ServerConfig, ServerModel, ToolDeclaration, listing::Listing,
 };
 use futures::{
     FutureExt, StreamExt,
@@ -21,8 +21,6 @@ pub struct AskedModel(Arc<KeyedModel>);
 
 struct KeyedModel {
     key: LazyKey,
-    config: ServerConfig,
-    http: Http,
     /// Without a key: it says what needs none.
     bare: ServerModel,
     /// The model with the key that was given last.
@@ -35,8 +33,8 @@ impl AskedModel {
     /// # Errors
     /// Errors of [`ServerModel::new`].
     pub fn new(config: ServerConfig, key: LazyKey, http: Http) -> Result<AskedModel, ModelError> {
-        let bare = ServerModel::new(ServerConfig { key: None, ..config.clone() }, http.clone())?;
-        Ok(AskedModel(Arc::new(KeyedModel { key, config, http, bare, keyed: Mutex::default() })))
+        let bare = ServerModel::new(ServerConfig { key: None, ..config }, http)?;
+        Ok(AskedModel(Arc::new(KeyedModel { key, bare, keyed: Mutex::default() })))
     }
 }
 
@@ -47,10 +45,15 @@ impl KeyedModel {
         if let Some((_, model)) = keyed.as_ref().filter(|(known, _)| known == key) {
             return Ok(model.clone());
         }
-        let config = ServerConfig { key: Some(key.clone()), ..self.config.clone() };
-        let model = ServerModel::new(config, self.http.clone())?;
+        let model = self.bare.with_key(key, "api_key_command")?;
         *keyed = Some((key.clone(), model.clone()));
         Ok(model)
+    }
+
+    /// The model with the key that is known, if any.
+    fn known(&self) -> ServerModel {
+        let key = self.key.known();
+        key.and_then(|key| self.with(&key).ok()).unwrap_or_else(|| self.bare.clone())
     }
 
     /// The reply to a request.
@@ -132,12 +135,22 @@ impl Model for AskedModel {
         self.0.bare.is_lean()
     }
 
+    /// It does not ask for the key.
     fn find_context(&self) -> BoxFuture<'static, ()> {
-        self.0.bare.find_context()
+        self.0.known().find_context()
     }
 
     fn more_context(&self) -> Option<String> {
         self.0.bare.more_context()
+    }
+
+    /// It does not ask for the key: a server that wants one says so.
+    fn list(&self) -> BoxFuture<'static, Result<Arc<Listing>, ModelError>> {
+        self.0.known().list()
+    }
+
+    fn known_list(&self) -> Option<Arc<Listing>> {
+        self.0.bare.known_list()
     }
 
     /// With the keys themselves once they are known.

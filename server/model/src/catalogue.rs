@@ -101,24 +101,29 @@ impl KnownModel {
         });
         Some(Price { input, output, cache_read, cache_write, above })
     }
+}
 
-    /// Words on its end, if that is before so many days from `today` (`YYYY-MM-DD`); `name` is the model's whole name.
-    pub fn end_in_words(&self, name: &str, today: &str, days: i64) -> Option<String> {
-        let ends = self.ends.as_deref()?;
-        let left = day_number(ends)? - day_number(today)?;
-        if left > days {
-            return None;
-        }
-        let provider = name.split_once('/').map_or("PROVIDER", |(provider, _)| provider);
-        let mend = match &self.instead {
-            Some(instead) => format!("set `model = \"{provider}/{instead}\"`"),
-            None => "choose another model".to_owned(),
-        };
-        Some(match left < 0 {
-            true => format!("{name} was served until {ends}: {mend}"),
-            false => format!("{name} is served until {ends}: {mend}"),
-        })
+/// Words on the end of a model, if that is before so many days from `today` (both days `YYYY-MM-DD`); `name` is the model's
+/// whole name, `instead` the one that its maker names in its place.
+pub fn end_in_words(
+    name: &str,
+    (ends, instead): (&str, Option<&str>),
+    today: &str,
+    days: i64,
+) -> Option<String> {
+    let left = days_between(today, ends)?;
+    if left > days {
+        return None;
     }
+    let provider = name.split_once('/').map_or("PROVIDER", |(provider, _)| provider);
+    let mend = match instead {
+        Some(instead) => format!("set `model = \"{provider}/{instead}\"`"),
+        None => "choose another model".to_owned(),
+    };
+    Some(match left < 0 {
+        true => format!("{name} was served until {ends}: {mend}"),
+        false => format!("{name} is served until {ends}: {mend}"),
+    })
 }
 
 fn millionths(dollars: f64) -> u64 {
@@ -195,6 +200,11 @@ fn family<T>(model: &str, fact: impl Fn(&'static ModelFamily) -> Option<T>) -> O
     CATALOGUE.families.iter().filter(|family| model.contains(&family.part)).find_map(fact)
 }
 
+/// True if the server of this URL is one of the catalogue's.
+pub(crate) fn is_known_server(url: &str) -> bool {
+    provider_at(url).is_some()
+}
+
 fn provider_at(base_url: &str) -> Option<&'static CatalogueProvider> {
     let host = base_url.strip_prefix("https://")?.split(['/', ':', '?']).next()?;
     CATALOGUE.providers.iter().find(|provider| provider.hosts.iter().any(|at| at == host))
@@ -206,7 +216,7 @@ fn row<'a>(models: &'a BTreeMap<String, KnownModel>, name: &str) -> Option<&'a K
 }
 
 /// A name without the date, or `latest`, behind it: `-20260131`, `-2026-01-31`, `@20260131`.
-fn undated(name: &str) -> Option<&str> {
+pub(crate) fn undated(name: &str) -> Option<&str> {
     if let Some(name) = name.strip_suffix("-latest") {
         return Some(name);
     }
@@ -237,7 +247,7 @@ fn plain_name(model: &str) -> Cow<'_, str> {
 }
 
 /// Number of a day `YYYY-MM-DD`, counted from one in the past.
-fn day_number(day: &str) -> Option<i64> {
+pub(crate) fn day_number(day: &str) -> Option<i64> {
     let mut parts = day.splitn(3, '-').map(|part| part.parse::<i64>().ok());
     let (year, month, day) = (parts.next()??, parts.next()??, parts.next()??);
     if !(0..=9_999).contains(&year) || !(1..=12).contains(&month) || !(1..=31).contains(&day) {
@@ -400,12 +410,8 @@ mod tests {
 
     #[test]
     fn an_end_is_said_in_time_with_what_comes_after_it() {
-        let model = KnownModel {
-            ends: Some("2026-11-30".to_owned()),
-            instead: Some("new".to_owned()),
-            ..KnownModel::default()
-        };
-        let said = |today| model.end_in_words("a/old", today, 60);
+        let end = ("2026-11-30", Some("new"));
+        let said = |today| end_in_words("a/old", end, today, 60);
         assert_eq!(said("2026-09-30"), None);
         let coming = "a/old is served until 2026-11-30: set `model = \"a/new\"`";
         assert_eq!(said("2026-10-01").as_deref(), Some(coming));

@@ -5,8 +5,8 @@
 //! gives little: whoever is told so may start it anew with more.
 
 use crate::{
-    ENOUGH_CONTEXT, Http,
-    listing::{ContextSize, ServerKind, list_models, own_context},
+    ENOUGH_CONTEXT,
+    listing::{ContextSize, ListQuestion, ServerKind},
 };
 use ropewalk_protocol::ModelLimits;
 use std::sync::{Mutex, PoisonError};
@@ -16,8 +16,6 @@ const MOST_LOOKS: u32 = 2;
 
 /// See the module.
 pub(crate) struct ContextProbe {
-    http: Http,
-    base_url: String,
     model: String,
     state: Mutex<ProbeState>,
 }
@@ -33,10 +31,9 @@ struct ProbeState {
 }
 
 impl ContextProbe {
-    /// Nothing is asked yet. `base_url` may end in a version.
-    pub(crate) fn of(http: &Http, base_url: &str, model: &str) -> ContextProbe {
-        let (base_url, model) = (base_url.to_owned(), model.to_owned());
-        ContextProbe { http: http.clone(), base_url, model, state: Mutex::default() }
+    /// Nothing is asked yet.
+    pub(crate) fn of(model: &str) -> ContextProbe {
+        ContextProbe { model: model.to_owned(), state: Mutex::default() }
     }
 
     /// Limits that the server has given so far.
@@ -67,7 +64,7 @@ impl ContextProbe {
     }
 
     /// Asks, if it is not known yet, or little, and another look is worth it.
-    pub(crate) async fn look(&self) {
+    pub(crate) async fn look(&self, question: &ListQuestion) {
         let is_due = self.with(|state| {
             let is_due = match &state.found {
                 Some((tokens, _)) => *tokens < ENOUGH_CONTEXT,
@@ -79,30 +76,23 @@ impl ContextProbe {
         if !is_due {
             return;
         }
-        let Ok(listing) = list_models(&self.http, &self.base_url).await else {
+        let Ok(listing) = question.ask(Some(&self.model)).await else {
             // It is no server that lists its models, or none at all, which the request will find out.
             return self.with(|state| state.looks = MOST_LOOKS);
         };
-        let kind = listing.kind;
-        let output = listing.output_of(&self.model);
-        self.with(|state| state.output = output);
-        let mut tokens = listing.context_of(&self.model);
-        let trained = listing.trained_of(&self.model);
-        let lacks_tools = listing.supports_tools == Some(false);
-        self.with(|state| state.lacks_tools = lacks_tools);
-        let own = match kind {
-            ServerKind::Ollama => own_context(&self.http, &self.base_url, &self.model).await,
-            _ => None,
-        };
-        tokens = tokens.or(own);
-        self.with(|state| match tokens {
-            Some(tokens) => {
-                let size = ContextSize { given: Some(tokens), trained };
-                let more = kind.more_context(&self.model, own.is_some(), size);
-                state.found = Some((tokens, more));
+        let (kind, model) = (listing.kind, listing.find(&self.model).cloned().unwrap_or_default());
+        self.with(|state| {
+            state.output = model.output;
+            state.lacks_tools = listing.supports_tools == Some(false);
+            match model.context {
+                Some(tokens) => {
+                    let size = ContextSize { given: Some(tokens), trained: model.trained };
+                    let more = kind.more_context(&self.model, model.sets_context, size);
+                    state.found = Some((tokens, more));
+                }
+                None if matches!(kind, ServerKind::Ollama | ServerKind::LmStudio) => {}
+                None => state.looks = MOST_LOOKS,
             }
-            None if matches!(kind, ServerKind::Ollama | ServerKind::LmStudio) => {}
-            None => state.looks = MOST_LOOKS,
         });
     }
 

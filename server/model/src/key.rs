@@ -122,7 +122,7 @@ impl LazyKey {
     }
 
     /// The key, if it was asked for already.
-    fn known(&self) -> Option<ApiKey> {
+    pub(crate) fn known(&self) -> Option<ApiKey> {
         self.got().last().cloned()
     }
 

@@ -3,7 +3,7 @@
 //! Object safe, so that front ends choose a model by name at run time. It holds no history; the
 //! pieces it makes belong to whoever keeps one.
 
-use crate::{Keys, Message, ModelError, ModelStop, ToolDeclaration};
+use crate::{Keys, Message, ModelError, ModelStop, ToolDeclaration, listing::Listing};
 use futures::{FutureExt, future::BoxFuture, stream::BoxStream};
 use ropewalk_protocol::{ModelLimits, Price, Usage};
 use serde::{Deserialize, Serialize};
@@ -200,8 +200,9 @@ pub trait Model: Send + Sync {
     }
 
     /// Asks a server on this machine how much context it gives, if it has not said so; [`Model::limits`] has it
-    /// afterwards. A few questions of at most two seconds each; others answer at once. It never fails: what is
-    /// not told stays unknown. Must be polled within a tokio runtime.
+    /// afterwards. A few questions of at most two seconds each. A server elsewhere is asked for its list of models once a day,
+    /// beside the caller, who does not wait for it. It never fails: what is not told stays unknown. Must be polled within a
+    /// tokio runtime.
     fn find_context(&self) -> BoxFuture<'static, ()> {
         async {}.boxed()
     }
@@ -209,6 +210,20 @@ pub trait Model: Send + Sync {
     /// Advice on how to get more context, in words that follow a colon; none where the server has not said
     /// how much it gives.
     fn more_context(&self) -> Option<String> {
+        None
+    }
+
+    /// The models that the server says it has: its answer now, or the one of this day for a server elsewhere, which is empty
+    /// for a server without a list. Must be polled within a tokio runtime.
+    ///
+    /// # Errors
+    /// [`ModelError::Unreachable`], [`ModelError::BadKey`], [`ModelError::NotAModelServer`], [`ModelError::BadUrl`].
+    fn list(&self) -> BoxFuture<'static, Result<Arc<Listing>, ModelError>> {
+        async { Ok(Arc::default()) }.boxed()
+    }
+
+    /// The list that a server elsewhere gave last, on whatever day. None for others.
+    fn known_list(&self) -> Option<Arc<Listing>> {
         None
     }
 

@@ -7,12 +7,13 @@ use crate::{
     ApiKey, Delta, ENOUGH_CONTEXT, Header, Http, Keys, Message, Model, ModelError, ModelRequest,
     Piece, Prelude, Protocol, ReplyReader, ServerConfig, ToolDeclaration,
     anthropic::Anthropic,
-    catalogue::{KnownModel, known_model, model_at, price_of, sees},
+    catalogue::{KnownModel, end_in_words, known_model, model_at, price_of, sees},
     chat::Chat,
     context_probe::ContextProbe,
     exchange::{self, ServerLine, host_of},
     http::is_loopback,
     images::shown,
+    listing::{KeptListing, ListQuestion, Listing},
     local::LocalServer,
     responses::Responses,
     thinking::tokens,
@@ -48,35 +49,87 @@ impl ServerConfig {
     }
 }
 
-/// Facts of a model, as configured, else as the catalogue has them.
+/// Facts of a model, as configured, else as its server's list of an earlier day or the catalogue has them.
 struct ServedFacts {
     /// The model at this very server.
     known: Option<&'static KnownModel>,
-    limits: ModelLimits,
+    /// Limits that are configured.
+    configured: ModelLimits,
+    /// Limits that the catalogue has.
+    catalogued: ModelLimits,
     price: Option<Price>,
     /// Tokens that thinking may take beside the answer.
     to_think: u32,
-    /// True if it is sent images.
+    /// True if it is sent images. It stays so while the server's list changes: what was sent is not written anew.
     sees: bool,
 }
 
 impl ServedFacts {
-    fn of(config: &ServerConfig, asks_to_think: bool) -> ServedFacts {
+    fn of(config: &ServerConfig, asks_to_think: bool, listing: &Told) -> ServedFacts {
         let (base_url, model) = (&config.base_url, &config.model);
-        let known = known_model(base_url, model).map(KnownModel::limits).unwrap_or_default();
-        let limits = ModelLimits {
-            context: config.limits.context.or(known.context),
-            max_output: config.limits.max_output.or(known.max_output),
+        let catalogued = known_model(base_url, model).map(KnownModel::limits).unwrap_or_default();
+        let mut facts = ServedFacts {
+            known: model_at(base_url, model),
+            configured: config.limits,
+            catalogued,
+            price: config.price.or_else(|| price_of(base_url, model)),
+            to_think: 0,
+            sees: config
+                .images
+                .or_else(|| listing.images())
+                .unwrap_or_else(|| sees(base_url, model)),
         };
+        let limits = facts.limits(listing);
         let wanted = config.wanted_thinking();
         let asked = wanted.filter(|_| asks_to_think && limits.max_output.is_some());
         let most = limits.context.map_or(u32::MAX, |context| context / THINKING_PART);
-        ServedFacts {
-            known: model_at(base_url, model),
-            limits,
-            price: config.price.or_else(|| price_of(base_url, model)),
-            to_think: asked.map_or(0, |level| tokens(level).min(most)),
-            sees: config.images.unwrap_or_else(|| sees(base_url, model)),
+        facts.to_think = asked.map_or(0, |level| tokens(level).min(most));
+        facts
+    }
+
+    /// Limits by all that is known now. No configuration gives more context than a server on this machine gives.
+    fn limits(&self, told: &Told) -> ModelLimits {
+        let (configured, catalogued) = (self.configured, self.catalogued);
+        match told {
+            Told::Here(probe) => {
+                let told = probe.limits();
+                let known = configured.context.or(catalogued.context);
+                ModelLimits {
+                    context: told.context.into_iter().chain(known).min(),
+                    max_output: configured.max_output.or(catalogued.max_output).or(told.max_output),
+                }
+            }
+            Told::Elsewhere(kept, model) => {
+                let told = kept.model(model).unwrap_or_default();
+                ModelLimits {
+                    context: configured.context.or(told.context).or(catalogued.context),
+                    max_output: configured.max_output.or(told.output).or(catalogued.max_output),
+                }
+            }
+        }
+    }
+}
+
+/// What the server tells of the model.
+enum Told {
+    /// A server on this machine, which is asked in each process.
+    Here(ContextProbe),
+    /// A server elsewhere, with the model's name there.
+    Elsewhere(KeptListing, String),
+}
+
+impl Told {
+    fn images(&self) -> Option<bool> {
+        match self {
+            Told::Here(_) => None,
+            Told::Elsewhere(kept, model) => kept.model(model)?.images,
+        }
+    }
+
+    fn here(&self) -> Option<&ContextProbe> {
+        match self {
+            Told::Here(probe) => Some(probe),
+            Told::Elsewhere(..) => None,
         }
     }
 }
@@ -88,10 +141,9 @@ pub struct ServerModel {
     wire: Arc<dyn Wire>,
     /// Read when they are first asked for.
     facts: Arc<LazyLock<ServedFacts, Box<dyn FnOnce() -> ServedFacts + Send>>>,
+    told: Arc<Told>,
     printed_calls: bool,
     lean: Option<bool>,
-    /// Probe for the context of a server on this machine; none for others.
-    context_probe: Option<Arc<ContextProbe>>,
     line: Arc<ServerLine>,
     /// Where the server lists its models.
     list: Url,
@@ -115,11 +167,16 @@ impl ServerModel {
         let keys = config.keys.clone().and(secrets);
         let presented = config.key.is_some() || config.headers.iter().any(Header::is_secret);
         let key_var = config.key_var.clone();
-        let missing_key = key_var.filter(|_| !presented && !is_loopback(&url));
-        let parallel = config.parallel.or_else(|| is_loopback(&url).then_some(1));
-        let listed_at = list.as_str().strip_suffix("/models").unwrap_or(list.as_str());
-        let context_probe =
-            is_loopback(&url).then(|| ContextProbe::of(&http, listed_at, &config.model));
+        let is_here = is_loopback(&url);
+        let missing_key = key_var.filter(|_| !presented && !is_here);
+        let parallel = config.parallel.or_else(|| is_here.then_some(1));
+        let told = Arc::new(match is_here {
+            true => Told::Here(ContextProbe::of(&config.model)),
+            false => Told::Elsewhere(
+                KeptListing::of(&list, config.lists.as_deref()),
+                config.model.clone(),
+            ),
+        });
         let line = ServerLine {
             http,
             url,
@@ -131,21 +188,43 @@ impl ServerModel {
             patience: config.patience.clone(),
             parallel,
         };
-        let asks = wire.clone();
+        let (asks, listing) = (wire.clone(), told.clone());
         let (name, printed_calls, lean) =
             (format!("{}/{}", config.provider, config.model), config.printed_calls, config.lean);
-        let facts = move || ServedFacts::of(&config, asks.asks_to_think());
+        let facts = move || ServedFacts::of(&config, asks.asks_to_think(), &listing);
         Ok(ServerModel {
             name,
             wire,
             facts: Arc::new(LazyLock::new(Box::new(facts))),
+            told,
             printed_calls,
             lean,
-            context_probe: context_probe.map(Arc::new),
             line: Arc::new(line),
             list,
             missing_key,
         })
+    }
+
+    /// The same model, which shares all that is known of it, asked with this key.
+    ///
+    /// # Errors
+    /// [`ModelError::UnusableKey`].
+    pub(crate) fn with_key(&self, key: &ApiKey, var: &str) -> Result<ServerModel, ModelError> {
+        let (name, value) =
+            self.wire.key(key).ok_or_else(|| ModelError::UnusableKey { var: var.to_owned() })?;
+        let mut line = ServerLine::clone(&self.line);
+        // A header that is configured wins.
+        if !line.headers.contains_key(&name) {
+            line.headers.insert(name, value);
+        }
+        line.keys = line.keys.and([key.text()]);
+        Ok(ServerModel { line: Arc::new(line), missing_key: None, ..self.clone() })
+    }
+
+    /// The question for the server's models.
+    fn question(&self) -> ListQuestion {
+        let (http, headers) = (self.line.http.clone(), self.line.headers.clone());
+        ListQuestion { http, headers, url: self.list.clone() }
     }
 
     /// A reader for one reply of this protocol, recorded or live.
@@ -160,13 +239,8 @@ impl Model for ServerModel {
         &self.name
     }
 
-    /// Configured limits, but never more context than the server says it gives.
     fn limits(&self) -> ModelLimits {
-        let told = self.context_probe.as_ref().map(|probe| probe.limits()).unwrap_or_default();
-        ModelLimits {
-            context: told.context.into_iter().chain(self.facts.limits.context).min(),
-            max_output: self.facts.limits.max_output.or(told.max_output),
-        }
+        self.facts.limits(&self.told)
     }
 
     fn thinking_tokens(&self) -> u32 {
@@ -187,12 +261,22 @@ impl Model for ServerModel {
     }
 
     fn lacks_tools(&self) -> Option<String> {
-        let probe = self.context_probe.as_ref().filter(|probe| probe.lacks_tools())?;
+        let probe = self.told.here().filter(|probe| probe.lacks_tools())?;
         Some(probe.lacks_tools_in_words(&self.name))
     }
 
     fn end_in_words(&self, today: &str) -> Option<String> {
-        self.facts.known?.end_in_words(&self.name, today, NEAR_END)
+        let known = self.facts.known;
+        let mut ends = known.and_then(|known| Some((known.ends.clone()?, known.instead.clone())));
+        if let Told::Elsewhere(kept, model) = &*self.told
+            && let Some(listed) = kept.model(model)
+            && let Some(day) = listed.ends
+        {
+            let instead = listed.instead.or_else(|| known?.instead.clone());
+            ends = Some((day, instead));
+        }
+        let (day, instead) = ends?;
+        end_in_words(&self.name, (&day, instead.as_deref()), today, NEAR_END)
     }
 
     fn is_lean(&self) -> bool {
@@ -201,17 +285,48 @@ impl Model for ServerModel {
     }
 
     fn find_context(&self) -> BoxFuture<'static, ()> {
-        let probe = self.context_probe.clone();
+        let (told, question) = (self.told.clone(), self.question());
+        if self.missing_key.is_some() {
+            return async {}.boxed();
+        }
         async move {
-            if let Some(probe) = probe {
-                probe.look().await;
+            match &*told {
+                Told::Here(probe) => probe.look(&question).await,
+                Told::Elsewhere(kept, _) if kept.is_due() => {
+                    // Nobody waits for it.
+                    tokio::spawn(async move {
+                        let Told::Elsewhere(kept, _) = &*told else { return };
+                        if let Err(error) = kept.renew(&question).await {
+                            tracing::info!(%error, "no list of models");
+                        }
+                    });
+                }
+                Told::Elsewhere(..) => {}
             }
         }
         .boxed()
     }
 
     fn more_context(&self) -> Option<String> {
-        self.context_probe.as_ref()?.more()
+        self.told.here()?.more()
+    }
+
+    fn list(&self) -> BoxFuture<'static, Result<Arc<Listing>, ModelError>> {
+        let (told, question) = (self.told.clone(), self.question());
+        async move {
+            match &*told {
+                Told::Here(_) => question.ask(None).await.map(Arc::new),
+                Told::Elsewhere(kept, _) => kept.renew(&question).await,
+            }
+        }
+        .boxed()
+    }
+
+    fn known_list(&self) -> Option<Arc<Listing>> {
+        match &*self.told {
+            Told::Here(_) => None,
+            Told::Elsewhere(kept, _) => kept.listing(),
+        }
     }
 
     fn keys(&self) -> Keys {

@@ -3,6 +3,7 @@
 use crate::{ApiKey, Keys, Patience, Protocol, Retry};
 use ropewalk_protocol::{ModelLimits, Price, Thinking};
 use std::fmt;
+use std::path::PathBuf;
 
 /// Which model where, and how to talk to it.
 #[derive(Debug, Clone)]
@@ -42,8 +43,10 @@ pub struct ServerConfig {
     pub printed_calls: bool,
     /// True if it gets the lean set; none goes by its context.
     pub lean: Option<bool>,
-    /// True if it is sent images; none goes by its name.
+    /// True if it is sent images; none goes by its server's list, and by its name.
     pub images: Option<bool>,
+    /// The folder that lists of models are kept in; none keeps none.
+    pub lists: Option<PathBuf>,
 }
 
 impl ServerConfig {
@@ -68,6 +71,7 @@ impl ServerConfig {
             printed_calls: false,
             lean: None,
             images: None,
+            lists: None,
         }
     }
 

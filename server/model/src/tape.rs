@@ -10,7 +10,7 @@ pub use play::{Player, Tape};
 
 use crate::{
     Delta, Keys, Message, Model, ModelError, ModelRequest, Piece, Prelude, ToolDeclaration,
-    clean::Clean,
+    clean::Clean, listing::Listing,
 };
 use futures::{
     StreamExt,
@@ -221,6 +221,14 @@ impl Model for Recorded {
 
     fn more_context(&self) -> Option<String> {
         self.model.more_context()
+    }
+
+    fn list(&self) -> BoxFuture<'static, Result<Arc<Listing>, ModelError>> {
+        self.model.list()
+    }
+
+    fn known_list(&self) -> Option<Arc<Listing>> {
+        self.model.known_list()
     }
 
     fn keys(&self) -> Keys {

@@ -115,18 +115,6 @@ fn configure(world: &World, config: &str) {
 }
 
 #[tokio::test]
-async fn models_are_asked_for_with_the_certificates_of_the_configuration() {
-    let world = World::new([("first", vec![])]);
-    let config = "ca_file = \"/nowhere/own.pem\"\n[provider.here]\nprotocol = \"chat\"\n\
-                  base_url = \"https://127.0.0.1:9/v1\"\n[provider.here.models.big]\ncontext = 8192\n";
-    configure(&world, config);
-    let models = world.host().models().await.unwrap();
-    let own = models.iter().find(|model| model.model == "here/big");
-    let missing = own.unwrap_or_else(|| panic!("{models:?}")).missing.clone().unwrap_or_default();
-    assert!(missing.contains("/nowhere/own.pem"), "{missing}");
-}
-
-#[tokio::test]
 async fn a_model_without_its_key_says_what_is_missing() {
     let world = World::new([("first", vec![])]);
     let config = "[provider.far]\nprotocol = \"chat\"\n\

@@ -30,6 +30,7 @@ const PROXY_LOGIN: &str = "proxy authorization required";
 const RETRY_AFTER_MS: HeaderName = HeaderName::from_static("retry-after-ms");
 
 /// Where and how to send.
+#[derive(Clone)]
 pub(crate) struct ServerLine {
     pub(crate) http: Http,
     pub(crate) url: Url,

@@ -3,6 +3,7 @@
 use super::{TapeHead, TapeLine, VERSION};
 use crate::{
     Delta, Keys, Message, Model, ModelError, ModelRequest, Piece, Prelude, ToolDeclaration,
+    listing::Listing,
 };
 use futures::{
     FutureExt, StreamExt,
@@ -222,6 +223,15 @@ impl Model for Player {
 
     fn end_in_words(&self, today: &str) -> Option<String> {
         self.model.end_in_words(today)
+    }
+
+    /// Nobody is asked.
+    fn list(&self) -> BoxFuture<'static, Result<Arc<Listing>, ModelError>> {
+        async { Ok(Arc::default()) }.boxed()
+    }
+
+    fn known_list(&self) -> Option<Arc<Listing>> {
+        None
     }
 
     fn keys(&self) -> Keys {

@@ -7,6 +7,7 @@ mod content;
 mod context;
 mod corpus;
 mod faults;
+mod listing;
 mod log;
 mod loopback;
 mod network;

@@ -4,6 +4,7 @@
 
 use crate::loopback;
 use futures::{FutureExt, StreamExt, future::BoxFuture, stream::BoxStream};
+use ropewalk_model::listing::Listing;
 use ropewalk_model::tape::{Player, Recorder, Tape, TapeHead};
 use ropewalk_model::{
     ApiKey, AskedModel, Delta, Http, Keys, LazyKey, Message, Model, ModelError, ModelRequest,
@@ -330,6 +331,12 @@ impl Model for Odd {
     fn more_context(&self) -> Option<String> {
         Some("more".into())
     }
+    fn list(&self) -> BoxFuture<'static, Result<Arc<Listing>, ModelError>> {
+        async { Err(ModelError::MissingKey { var: "LISTED".into() }) }.boxed()
+    }
+    fn known_list(&self) -> Option<Arc<Listing>> {
+        Some(Arc::new(Listing { supports_tools: Some(true), ..Listing::default() }))
+    }
     fn keys(&self) -> Keys {
         Keys::new([KEY])
     }
@@ -375,6 +382,9 @@ fn all_that_a_model_says_of_itself_goes_through() {
         assert_eq!(model.encode_prelude("s", &[]), odd.encode_prelude("s", &[]));
     }
     assert_eq!(recorded.probe().now_or_never(), odd.probe().now_or_never());
+    assert_eq!(recorded.list().now_or_never(), odd.list().now_or_never());
+    assert_eq!(recorded.known_list(), odd.known_list());
+    assert_eq!(player.list().now_or_never(), Some(Ok(Arc::default())), "nobody is asked");
     // A request whose key is not known is neither written nor sent.
     let begun = file.0.lock().unwrap().len();
     assert!(sentence(&ask(&recorded, request("s", &["one"], 9))).contains("ODD"));
