@@ -9,7 +9,7 @@ use crate::plain::plain;
 use crate::setup;
 use clap::Args;
 use ropewalk_config::{Config, Environment, ModelName, Provider, RealEnvironment};
-use ropewalk_host::{ModelFactory, ModelFacts};
+use ropewalk_host::{ModelFactory, OfferedModel};
 use ropewalk_model::catalogue::{catalogue_day, models_at};
 use ropewalk_model::listing::{ContextSize, Listing, ModelListing, ServerKind};
 use ropewalk_model::{ENOUGH_CONTEXT, LocalServer, Model, ModelError};
@@ -174,12 +174,12 @@ impl<'a> Asked<'a> {
         others.dedup();
         let today = ropewalk_agent::time::today();
         let is_over = |name: &str| {
-            let facts = ModelFacts::of(self.provider, listing, name);
+            let facts = OfferedModel::of(self.provider, listing, name);
             facts.ends.is_some_and(|day| day < today)
         };
         others.retain(|name| !own.contains(name) && !is_over(name));
         for name in own.into_iter().chain(others.iter().copied().take(most)) {
-            let facts = ModelFacts::of(self.provider, listing, name);
+            let facts = OfferedModel::of(self.provider, listing, name);
             words.push_str(&format!("\n  {}/{name}{}", self.name, in_words(&facts)));
             let lean = self.provider.facts_of(name).lean;
             words.push_str(&set_in_words(self.name, lean, facts.context).unwrap_or_default());
@@ -228,7 +228,7 @@ impl<'a> Asked<'a> {
         let mut words = format!("{name}: {} answers", self.provider.base_url);
         for model in listing.models.iter().take(most) {
             let facts = self.provider.facts_of(&model.name);
-            let context = ModelFacts::of(self.provider, listing, &model.name).context;
+            let context = OfferedModel::of(self.provider, listing, &model.name).context;
             words.push_str(&format!("\n  {name}/{}{}", model.name, about(context)));
             words.push_str(&set_in_words(name, facts.lean, context).unwrap_or_default());
             if let Some(mend) = mend(kind, name, model, context) {
@@ -250,7 +250,7 @@ impl<'a> Asked<'a> {
 }
 
 /// Context, price, images and end of a model elsewhere, in words that follow its name.
-fn in_words(facts: &ModelFacts) -> String {
+fn in_words(facts: &OfferedModel) -> String {
     let mut words = about(facts.context);
     words.push_str(&match facts.price {
         Some(price) => format!(

@@ -6,8 +6,8 @@ use ropewalk_config::{
 };
 use ropewalk_host::{ModelFactory, network};
 use ropewalk_model::{
-    ApiKey, AskedModel, Header, Http, Keys, LazyKey, Model, Patience, Protocol, ServerConfig,
-    ServerModel,
+    ApiKey, AskedModel, BodyMembers, Header, Http, Keys, LazyKey, Model, Patience, Protocol,
+    ServerConfig, ServerModel,
 };
 use ropewalk_protocol::ModelLimits;
 use std::collections::HashMap;
@@ -132,6 +132,9 @@ fn server_of<'a>(
         server.key = key.map_err(|error| error.to_string())?;
     }
     server.headers = provider.headers.iter().map(|(name, value)| header(name, value)).collect();
+    server.query = provider.query.iter().map(|(name, value)| header(name, value)).collect();
+    server.body = BodyMembers::new(provider.body.clone());
+    (server.url_exact, server.cache) = (provider.url_exact, provider.cache);
     let facts = provider.facts_of(&name.name);
     server.limits = ModelLimits { context: facts.context, max_output: facts.output };
     server.price = facts.price;

@@ -19,6 +19,8 @@ mod log;
 mod models;
 mod readme;
 #[cfg(unix)]
+mod recipes;
+#[cfg(unix)]
 mod review;
 mod run;
 #[cfg(unix)]

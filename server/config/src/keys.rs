@@ -9,7 +9,7 @@ mod path;
 mod spelling;
 
 use crate::rules::RuleList;
-use crate::{CommandBounds, ModelFacts, SessionRetention, TeamBounds};
+use crate::{CommandBounds, ModelFacts, Provider, SessionRetention, TeamBounds};
 pub use document::markdown_table;
 pub use list::KEYS;
 pub(crate) use path::{KeyPath, find, holds_own_names, segments, some_fits};
@@ -79,9 +79,12 @@ pub(crate) enum KeyType {
     KeyVariable,
     KeyCommand,
     Header,
+    Query,
+    Body,
     Tokens { field: fn(&mut ModelFacts) -> &mut Option<u32> },
     Price,
-    PrintedCalls,
+    Switch { field: fn(&mut Provider) -> &mut bool },
+    Cache,
     Fact { field: fn(&mut ModelFacts) -> &mut Option<bool>, unset: &'static str },
     Thinking,
     CaFile,
@@ -124,7 +127,8 @@ impl Key {
                 | KeyType::KeyCommand
                 | KeyType::Tokens { .. }
                 | KeyType::Price
-                | KeyType::PrintedCalls
+                | KeyType::Switch { .. }
+                | KeyType::Body
                 | KeyType::Fact { .. }
                 | KeyType::Parallel
                 | KeyType::Variables

@@ -37,7 +37,7 @@ mod toml_text;
 pub mod trust;
 mod value;
 
-use ropewalk_protocol::{Mode, OverFork, Price, SessionLimits, Thinking};
+use ropewalk_protocol::{CacheLife, Mode, OverFork, Price, SessionLimits, Thinking};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
@@ -109,7 +109,7 @@ impl std::fmt::Display for ModelName {
 
 /// Where a model is reached. Complete: a provider that lacks its protocol or URL is a problem and
 /// not in [`Config::providers`].
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Provider {
     /// The wire protocol; one of [`KnownNames::protocols`] when the caller gave any.
     pub protocol: String,
@@ -122,6 +122,14 @@ pub struct Provider {
     pub api_key_command: Option<KeyCommand>,
     /// Headers of every request; their values may be secret.
     pub headers: BTreeMap<String, String>,
+    /// Parts of the query of every request; their values may be secret.
+    pub query: BTreeMap<String, String>,
+    /// Members of every request to a model.
+    pub body: BTreeMap<String, serde_json::Value>,
+    /// True if requests go to `base_url` as it is.
+    pub url_exact: bool,
+    /// How long prompts stay in the server's cache.
+    pub cache: CacheLife,
     /// Facts that hold for all of its models.
     pub facts: ModelFacts,
     /// Facts that hold for single models, by the name the provider knows.
@@ -241,8 +249,8 @@ pub struct Config {
     /// Every variable that a layer that counts names as one that holds a key, also where a higher layer
     /// names another in its place: what they hold is for no command and no output.
     pub key_variables: BTreeSet<String>,
-    /// Every header, name and value, that a layer that counts gives to any provider, complete or not, also where a
-    /// higher layer gives another in its place: one that is secret is for no command and no output.
+    /// Every header and every part of a query, name and value, that a layer that counts gives to any provider, complete or
+    /// not, also where a higher layer gives another in its place: one that is secret is for no command and no output.
     pub headers: BTreeSet<(String, String)>,
     /// The tools that are offered; `None` means all of them.
     pub tools: Option<Vec<String>>,

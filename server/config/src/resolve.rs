@@ -18,12 +18,12 @@ use crate::keys::{self, Key, KeyPath, ProjectRule};
 use crate::problem::{ConfigLayer, Problem, ValueSource, shown};
 use crate::sources::{self, Environment, MAX_FILE_BYTES, Sources};
 use crate::value::{TableEntry, Value};
-use crate::{BOARD_VARIABLE, KeyCommand, ModelFacts, TeamConfig};
+use crate::{BOARD_VARIABLE, ModelFacts, Provider, TeamConfig};
 use crate::{CommandConfig, Config, DEFAULT_LOG, PROVIDER_PRESETS, SessionRetention, toml_text};
 use project::{Project, Wish};
 use ropewalk_protocol::{Mode, SessionLimits};
 
-use check::{ProviderField, Setting, ValueRefusal};
+use check::{ProviderField, ProviderSetting, Setting, ValueRefusal};
 
 /// Problems told of one layer; a file full of nonsense must not become a flood.
 const MOST_PROBLEMS: usize = 20;
@@ -52,26 +52,39 @@ pub(crate) fn build(sources: &Sources, environment: &dyn Environment) -> Config 
     builder.finish()
 }
 
-/// A provider while the layers are being read: any field may still be missing.
+/// A provider while the layers are being read: its protocol and its URL may still be missing.
 #[derive(Default)]
 struct Draft {
     protocol: Option<String>,
     base_url: Option<String>,
-    api_key_env: Option<String>,
-    api_key_command: Option<KeyCommand>,
-    headers: BTreeMap<String, String>,
-    facts: ModelFacts,
-    models: BTreeMap<String, ModelFacts>,
-    printed_calls: bool,
-    parallel: Option<u32>,
+    /// All else.
+    provider: Provider,
 }
 
 impl Draft {
     /// The facts that a key is about: those of the model it names, or of all.
     fn facts(&mut self, path: &[String]) -> &mut ModelFacts {
         match (path.get(2).map(String::as_str), path.get(3)) {
-            (Some("models"), Some(model)) => self.models.entry(model.clone()).or_default(),
-            _ => &mut self.facts,
+            (Some("models"), Some(model)) => self.provider.models.entry(model.clone()).or_default(),
+            _ => &mut self.provider.facts,
+        }
+    }
+
+    fn set(&mut self, path: &[String], setting: ProviderSetting) {
+        let member = path.get(3).cloned().unwrap_or_default();
+        let provider = &mut self.provider;
+        match setting {
+            ProviderSetting::KeyCommand(command) => provider.api_key_command = command,
+            ProviderSetting::Header(text) => drop(provider.headers.insert(member, text)),
+            ProviderSetting::Query(text) => drop(provider.query.insert(member, text)),
+            ProviderSetting::Body(value) => drop(provider.body.insert(member, value)),
+            ProviderSetting::Switch(field, on) => *field(provider) = on,
+            ProviderSetting::Cache(life) => provider.cache = life,
+            ProviderSetting::Parallel(most) => provider.parallel = Some(most),
+            ProviderSetting::Fact(field, on) => *field(self.facts(path)) = Some(on),
+            ProviderSetting::Thinking(level) => self.facts(path).thinking = Some(level),
+            ProviderSetting::Tokens(field, number) => *field(self.facts(path)) = Some(number),
+            ProviderSetting::Price(price) => self.facts(path).price = Some(price),
         }
     }
 }
@@ -131,8 +144,11 @@ impl<'a> ConfigBuilder<'a> {
                 let draft = Draft {
                     protocol: Some((*protocol).to_owned()),
                     base_url: Some((*base_url).to_owned()),
-                    api_key_env: Some((*api_key_env).to_owned()).filter(|name| !name.is_empty()),
-                    ..Draft::default()
+                    provider: Provider {
+                        api_key_env: Some((*api_key_env).to_owned())
+                            .filter(|name| !name.is_empty()),
+                        ..Provider::default()
+                    },
                 };
                 ((*name).to_owned(), draft)
             })
@@ -385,6 +401,7 @@ impl<'a> ConfigBuilder<'a> {
         }
         let context = check::CheckContext {
             name: path.get(1).map_or("", String::as_str),
+            member: path.get(3).map_or("", String::as_str),
             source,
             known: &self.sources.known,
             environment: self.environment,
@@ -435,29 +452,14 @@ impl<'a> ConfigBuilder<'a> {
             Setting::Team(on) => config.team.enabled = on,
             Setting::TeamBound(field, number) => *field(&mut config.team.bounds) = number,
             Setting::Board(address) => config.name_board(address),
-            Setting::KeyCommand(command) => {
-                self.drafts.entry(name).or_default().api_key_command = command;
-            }
-            Setting::Header(text) => {
-                let header = path.get(3).cloned().unwrap_or_default();
-                config.headers.insert((header.clone(), text.clone()));
-                self.drafts.entry(name).or_default().headers.insert(header, text);
+            Setting::Private(setting) => {
+                if let ProviderSetting::Header(text) | ProviderSetting::Query(text) = &setting {
+                    let member = path.get(3).cloned().unwrap_or_default();
+                    config.headers.insert((member, text.clone()));
+                }
+                self.drafts.entry(name).or_default().set(path, setting);
             }
             Setting::CaFile(path) => config.ca_file = Some(path),
-            Setting::Fact(field, on) => {
-                *field(self.drafts.entry(name).or_default().facts(path)) = Some(on);
-            }
-            Setting::Thinking(level) => {
-                self.drafts.entry(name).or_default().facts(path).thinking = Some(level);
-            }
-            Setting::PrintedCalls(on) => self.drafts.entry(name).or_default().printed_calls = on,
-            Setting::Parallel(most) => self.drafts.entry(name).or_default().parallel = Some(most),
-            Setting::Tokens(field, number) => {
-                *field(self.drafts.entry(name).or_default().facts(path)) = Some(number);
-            }
-            Setting::Price(price) => {
-                self.drafts.entry(name).or_default().facts(path).price = Some(price);
-            }
             Setting::Provider(field, text) => {
                 if let (ProviderField::KeyVariable, Some(variable)) = (&field, &text) {
                     config.key_variables.insert(variable.clone());
@@ -466,7 +468,7 @@ impl<'a> ConfigBuilder<'a> {
                 match field {
                     ProviderField::Protocol => draft.protocol = text,
                     ProviderField::BaseUrl => draft.base_url = text,
-                    ProviderField::KeyVariable => draft.api_key_env = text,
+                    ProviderField::KeyVariable => draft.provider.api_key_env = text,
                 }
             }
         }

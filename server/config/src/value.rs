@@ -53,6 +53,26 @@ impl Value {
         }
     }
 
+    /// The value as JSON. None for what JSON has no form for.
+    pub(crate) fn to_json(&self) -> Option<serde_json::Value> {
+        use serde_json::Value as Json;
+        Some(match self {
+            Value::Null => Json::Null,
+            Value::Bool(on) => Json::Bool(*on),
+            Value::Integer(number) => Json::from(*number),
+            Value::Decimal(number) => Json::from(*number),
+            Value::Text(text) => Json::String(text.clone()),
+            Value::List(items) => {
+                items.iter().map(|item| item.value.to_json()).collect::<Option<_>>()?
+            }
+            Value::Table(entries) => {
+                let members = entries.iter().map(|it| Some((it.key.clone(), it.value.to_json()?)));
+                Json::Object(members.collect::<Option<_>>()?)
+            }
+            Value::Other(_) => return None,
+        })
+    }
+
     /// A value below a dotted path: `a.b` and `1` give `{a: {b: 1}}`. An empty path gives the value.
     pub(crate) fn nested(path: &[&str], value: Value) -> Value {
         path.iter().rev().fold(value, |value, key| {

@@ -34,7 +34,7 @@ pub mod words;
 
 pub use configuration::{ModelFactory, known};
 pub use host::{Host, HostOptions};
-pub use models::{ModelFacts, network};
+pub use models::{OfferedModel, network};
 pub use resume::EarlierSessions;
 pub use ropewalk_agent::prompt::is_named;
 pub use ropewalk_agent::{ReviewSnapshot, Sessions, time};

@@ -113,7 +113,7 @@ impl ProviderCandidate {
     fn infos(&self, current: Option<&str>) -> Vec<ModelInfo> {
         let info = |name: &String| {
             let model = format!("{}/{name}", self.provider_name);
-            let facts = ModelFacts::of(&self.provider, &self.listing, name);
+            let facts = OfferedModel::of(&self.provider, &self.listing, name);
             ModelInfo {
                 usable: self.missing.is_none(),
                 missing: self.missing.clone(),
@@ -162,9 +162,9 @@ impl ProviderCandidate {
     }
 }
 
-/// Facts of a model: as configured, else as its server's list says, else as the catalogue has them.
+/// A model as it is offered: its facts as configured, else as its server's list says, else as the catalogue has them.
 #[derive(Debug, Default)]
-pub struct ModelFacts {
+pub struct OfferedModel {
     /// Tokens of prompt and reply together. No configuration makes it larger than a server on this machine says.
     pub context: Option<u32>,
     /// True if it takes images.
@@ -175,9 +175,9 @@ pub struct ModelFacts {
     pub ends: Option<String>,
 }
 
-impl ModelFacts {
+impl OfferedModel {
     /// The facts of the model `name` at a provider.
-    pub fn of(provider: &Provider, listing: &Listing, name: &str) -> ModelFacts {
+    pub fn of(provider: &Provider, listing: &Listing, name: &str) -> OfferedModel {
         let (configured, url) = (provider.facts_of(name), &provider.base_url);
         let (told, known) =
             (listing.find(name).cloned().unwrap_or_default(), known_model(url, name));
@@ -185,10 +185,10 @@ impl ModelFacts {
             true => told.context.into_iter().chain(configured.context).min(),
             false => configured.context.or(told.context),
         };
-        ModelFacts {
+        OfferedModel {
             context: context.or_else(|| known?.context),
             images: configured.images.or(told.images).or_else(|| known?.images),
-            price: configured.price.or_else(|| price_of(url, name)),
+            price: configured.price.or_else(|| price_of(url, name, provider.cache)),
             ends: told.ends.or_else(|| known?.ends.clone()),
         }
     }

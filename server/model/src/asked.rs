@@ -188,6 +188,16 @@ impl Model for AskedModel {
 
     fn probe(&self) -> BoxFuture<'static, Result<(), ModelError>> {
         let asked = self.0.clone();
-        async move { asked.with(&asked.key.get().await?)?.probe().await }.boxed()
+        async move {
+            let key = asked.key.get().await?;
+            match asked.with(&key)?.probe().await {
+                Err(refused @ ModelError::BadKey { .. }) => match asked.key.renew(&key).await? {
+                    Some(key) => asked.with(&key)?.probe().await,
+                    None => Err(refused),
+                },
+                answer => answer,
+            }
+        }
+        .boxed()
     }
 }

@@ -5,7 +5,7 @@
 //! any address where the name is one of its maker's. Whatever is not in the table is not known; nothing is guessed but by the
 //! table's own guesses for families of models. The configuration overrides each fact.
 
-use ropewalk_protocol::{LongPrice, ModelLimits, Price};
+use ropewalk_protocol::{CacheLife, LongPrice, ModelLimits, Price};
 use serde::Deserialize;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -50,6 +50,8 @@ pub struct KnownModel {
     pub images: Option<bool>,
     /// How it is asked to think.
     pub thinking: Option<ThinkingForm>,
+    /// The efforts that it takes, where they are known; `none` is for no thinking.
+    levels: Option<Vec<String>>,
     /// The day, `YYYY-MM-DD`, after which it is served no more.
     pub ends: Option<String>,
     /// The model that its maker names in its place.
@@ -92,11 +94,16 @@ impl KnownModel {
         ModelLimits { context: self.context, max_output: self.output }
     }
 
-    /// Its price at the server that it was looked up at.
-    fn price(&self) -> Option<Price> {
-        let [input, output, cache_read, cache_write, _] = self.price?.map(millionths);
+    /// Its price at the server that it was looked up at, with prompts kept in a cache for so long.
+    fn price(&self, cache: CacheLife) -> Option<Price> {
+        let parts = |prices: CatalogPrices| {
+            let [input, output, cache_read, for_minutes, for_an_hour] = prices.map(millionths);
+            let is_hour = cache == CacheLife::Hour;
+            (input, output, cache_read, if is_hour { for_an_hour } else { for_minutes })
+        };
+        let (input, output, cache_read, cache_write) = parts(self.price?);
         let above = self.above.map(|(tokens, prices)| {
-            let [input, output, cache_read, cache_write, _] = prices.map(millionths);
+            let (input, output, cache_read, cache_write) = parts(prices);
             LongPrice { tokens, input, output, cache_read, cache_write }
         });
         Some(Price { input, output, cache_read, cache_write, above })
@@ -173,9 +180,14 @@ pub fn known_model(base_url: &str, model: &str) -> Option<&'static KnownModel> {
     })
 }
 
-/// The price of a model at the server of this base URL, where it is known.
-pub fn price_of(base_url: &str, model: &str) -> Option<Price> {
-    model_at(base_url, model)?.price()
+/// The price of a model at the server of this base URL, where it is known, with prompts kept in a cache for so long.
+pub fn price_of(base_url: &str, model: &str, cache: CacheLife) -> Option<Price> {
+    model_at(base_url, model)?.price(cache)
+}
+
+/// The efforts that a model takes, where they are known.
+pub(crate) fn efforts(base_url: &str, model: &str) -> Option<&'static [String]> {
+    known_model(base_url, model)?.levels.as_deref()
 }
 
 /// True if a model is known to take images, by itself or by its family.
@@ -322,7 +334,9 @@ mod tests {
     fn a_price_is_of_a_model_at_its_own_server() {
         let usage =
             Usage { input: 100_000, output: 10_000, cache_read: 50_000, cache_write: 40_000 };
-        let dollars = |base, model| price_of(base, model).map(|price| price.of(usage).to_string());
+        let dollars = |base, model| {
+            price_of(base, model, CacheLife::FiveMinutes).map(|price| price.of(usage).to_string())
+        };
         for (base, model, told) in [
             (ANTHROPIC, "claude-sonnet-4-5", Some("$0.6150")),
             (ANTHROPIC, "claude-sonnet-4-5-20250929", Some("$0.6150")),
@@ -341,7 +355,7 @@ mod tests {
 
     #[test]
     fn a_long_prompt_has_the_price_of_long_ones() {
-        let price = price_of(ANTHROPIC, "claude-haiku-5-5").unwrap();
+        let price = price_of(ANTHROPIC, "claude-haiku-5-5", CacheLife::FiveMinutes).unwrap();
         let above = price.above.unwrap();
         let usage = |input| Usage { input, ..Usage::default() };
         assert_eq!(price.of(usage(above.tokens)), Money(above.tokens * price.input));
@@ -354,7 +368,7 @@ mod tests {
         let usage = Usage { input: 100, output: 10, cache_read: 300, cache_write: 0 };
         let mut spent = Spent::of(usage, None);
         assert_eq!(spent.to_string(), "400 tokens in (75% from the cache), 10 out");
-        spent += Spent::of(usage, price_of(ANTHROPIC, "claude-sonnet-4-5"));
+        spent += Spent::of(usage, price_of(ANTHROPIC, "claude-sonnet-4-5", CacheLife::FiveMinutes));
         assert_eq!(spent.cost(), None);
         assert_eq!(
             spent.to_string(),
@@ -362,7 +376,7 @@ mod tests {
         );
         let most = u64::MAX;
         let usage = Usage { input: most, output: most, cache_read: most, cache_write: most };
-        let spent = Spent::of(usage, price_of(ANTHROPIC, "claude-opus-5"));
+        let spent = Spent::of(usage, price_of(ANTHROPIC, "claude-opus-5", CacheLife::FiveMinutes));
         assert_eq!(spent.money, Money(most), "absurd counts stop at the end of the numbers");
     }
 

@@ -13,25 +13,31 @@ mod sealed;
 pub use dialect::{DIALECTS, Dialect, Thoughts};
 
 use crate::{
-    ApiKey, Message, ModelRequest, Piece, Prelude, ServerConfig, ToolDeclaration, reader::Decode,
-    thinking::never_reasons, wire::Wire,
+    ApiKey, Message, ModelRequest, Piece, Prelude, ServerConfig, ToolDeclaration,
+    reader::Decode,
+    thinking::{effort, never_reasons},
+    wire::Wire,
 };
 use reqwest::header::{AUTHORIZATION, HeaderName, HeaderValue};
-use ropewalk_protocol::Thinking;
 
 /// The protocol, for one model.
 pub(crate) struct Chat {
     model: String,
     dialect: Dialect,
-    thinking: Option<Thinking>,
+    /// The word for how much it is asked to think.
+    effort: Option<&'static str>,
+    asks_to_think: bool,
 }
 
 impl Chat {
     pub(crate) fn new(config: &ServerConfig) -> Chat {
-        let dialect = Dialect::of(&config.provider, &config.base_url, &config.model);
-        let takes_effort = || dialect.effort && !never_reasons(&config.base_url, &config.model);
-        let thinking = config.wanted_thinking().filter(|_| takes_effort());
-        Chat { model: config.model.clone(), dialect, thinking }
+        let mut dialect = Dialect::of(&config.provider, &config.base_url, &config.model);
+        dialect.keep_for(config.cache);
+        let takes_effort = dialect.effort && !never_reasons(&config.base_url, &config.model);
+        let level = config.thinking.filter(|_| takes_effort);
+        let effort = level.and_then(|level| effort(&config.base_url, &config.model, level));
+        let asks_to_think = takes_effort && config.wanted_thinking().is_some();
+        Chat { model: config.model.clone(), dialect, effort, asks_to_think }
     }
 }
 
@@ -53,11 +59,11 @@ impl Wire for Chat {
     }
 
     fn body(&self, request: &ModelRequest) -> Vec<u8> {
-        encode::request(&self.dialect, &self.model, self.thinking, request)
+        encode::request(&self.dialect, &self.model, self.effort, request)
     }
 
     fn asks_to_think(&self) -> bool {
-        self.thinking.is_some()
+        self.asks_to_think
     }
 
     fn decoder(&self) -> Box<dyn Decode> {

@@ -5,12 +5,14 @@
 //! here.
 
 use crate::ModelError;
-use futures::future::BoxFuture;
+use futures::{FutureExt, TryFutureExt, future::BoxFuture};
 use reqwest::header::HeaderValue;
 use std::{
     fmt,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
 };
+use tokio::time::Instant;
 
 /// A secret for a model server.
 #[derive(Clone, PartialEq, Eq)]
@@ -53,8 +55,23 @@ impl fmt::Debug for ApiKey {
     }
 }
 
+/// A key, and how long it is taken, where that is told.
+pub struct GivenKey {
+    /// The key.
+    pub key: ApiKey,
+    /// How long it is taken from now on.
+    pub lasts: Option<Duration>,
+}
+
+impl From<ApiKey> for GivenKey {
+    fn from(key: ApiKey) -> GivenKey {
+        GivenKey { key, lasts: None }
+    }
+}
+
 /// A key that has to be asked for, of a password manager for example. It is asked for when a request first needs it,
-/// once for all that share this value, and again when a server refuses it; a failure is not kept. It can't be printed.
+/// once for all that share this value, and again shortly before it ends and when a server refuses it; a failure is not kept. It
+/// can't be printed.
 #[derive(Clone)]
 pub struct LazyKey(Arc<Lazy>);
 
@@ -64,24 +81,30 @@ struct Lazy {
     asking: tokio::sync::Mutex<()>,
     /// Keys that were given, the latest last: a text may hold an earlier one, too.
     got: Mutex<Vec<ApiKey>>,
+    /// When the last one is asked for anew.
+    due: Mutex<Option<Instant>>,
 }
+
+/// How long before its end a key is asked for anew, at most; one part of four of a shorter life.
+const BEFORE_END: Duration = Duration::from_secs(60);
 
 /// Keys of one command that are remembered, to be hidden in texts.
 const MOST_KEYS: usize = 100;
 
 /// Asks, polled within a tokio runtime.
-type Ask = dyn Fn() -> BoxFuture<'static, Result<ApiKey, ModelError>> + Send + Sync;
+type Ask = dyn Fn() -> BoxFuture<'static, Result<GivenKey, ModelError>> + Send + Sync;
 
 impl LazyKey {
     /// A key that `ask` will give.
-    pub fn new(
-        ask: impl Fn() -> BoxFuture<'static, Result<ApiKey, ModelError>> + Send + Sync + 'static,
+    pub fn new<K: Into<GivenKey> + 'static>(
+        ask: impl Fn() -> BoxFuture<'static, Result<K, ModelError>> + Send + Sync + 'static,
     ) -> LazyKey {
-        let (asking, got) = Default::default();
-        LazyKey(Arc::new(Lazy { ask: Box::new(ask), asking, got }))
+        let (asking, got, due) = Default::default();
+        let ask = Box::new(move || ask().map_ok(Into::into).boxed());
+        LazyKey(Arc::new(Lazy { ask, asking, got, due }))
     }
 
-    /// The key, asked for if it never was.
+    /// The key, asked for if it never was, or ends soon.
     ///
     /// # Errors
     /// Errors of the program that prints the key.
@@ -111,7 +134,11 @@ impl LazyKey {
     }
 
     async fn ask(&self) -> Result<ApiKey, ModelError> {
-        let key = (self.0.ask)().await?;
+        let GivenKey { key, lasts } = (self.0.ask)().await?;
+        let due = lasts.and_then(|lasts| {
+            Instant::now().checked_add(lasts.saturating_sub(BEFORE_END.min(lasts / 4)))
+        });
+        *self.0.due.lock().unwrap_or_else(PoisonError::into_inner) = due;
         let mut got = self.got();
         got.retain(|known| *known != key);
         got.push(key.clone());
@@ -121,9 +148,10 @@ impl LazyKey {
         Ok(key)
     }
 
-    /// The key, if it was asked for already.
+    /// The key, if it was asked for already and does not end soon.
     pub(crate) fn known(&self) -> Option<ApiKey> {
-        self.got().last().cloned()
+        let due = *self.0.due.lock().unwrap_or_else(PoisonError::into_inner);
+        self.got().last().filter(|_| due.is_none_or(|due| Instant::now() < due)).cloned()
     }
 
     /// All keys that were given so far.
@@ -139,5 +167,32 @@ impl LazyKey {
 impl fmt::Debug for LazyKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("LazyKey(hidden)")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    #[tokio::test(start_paused = true)]
+    async fn a_key_is_asked_for_anew_shortly_before_it_ends() {
+        for (lasts, kept) in [(3_600, 3_539), (40, 29), (0, 0)] {
+            let asked = Arc::new(AtomicU32::new(0));
+            let count = asked.clone();
+            let key = LazyKey::new(move || {
+                let number = count.fetch_add(1, Ordering::Relaxed);
+                let key = ApiKey::new(&format!("key-{number}"), "k");
+                async move { key.map(|key| GivenKey { key, lasts: Some(Duration::from_secs(lasts)) }) }
+                    .boxed()
+            });
+            assert_eq!(key.get().await.unwrap().text(), "key-0");
+            tokio::time::advance(Duration::from_secs(kept)).await;
+            let is_kept = key.get().await.unwrap().text() == "key-0";
+            assert_eq!(is_kept, lasts > 0, "{lasts}");
+            tokio::time::advance(Duration::from_secs(2)).await;
+            assert_ne!(key.get().await.unwrap().text(), "key-0");
+            assert!(key.all().len() >= 2, "earlier ones are hidden in texts, too");
+        }
     }
 }

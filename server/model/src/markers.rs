@@ -4,9 +4,19 @@
 //! ends its objects.
 
 use crate::Piece;
+use ropewalk_protocol::CacheLife;
 
-/// A marker, behind the other members of an object.
-pub(crate) const MARKER: &str = r#","cache_control":{"type":"ephemeral"}"#;
+/// The longest marker, in bytes.
+pub(crate) const MARKER_BYTES: usize = 64;
+
+/// A marker, behind the other members of an object; nothing where no prompt is to be kept.
+pub(crate) fn marker(life: CacheLife) -> &'static str {
+    match life {
+        CacheLife::FiveMinutes => r#","cache_control":{"type":"ephemeral"}"#,
+        CacheLife::Hour => r#","cache_control":{"type":"ephemeral","ttl":"1h"}"#,
+        CacheLife::Off => "",
+    }
+}
 
 /// Messages of the user's side that are marked: the last ones. The earlier marker is where the request before was cut.
 pub(crate) const MARKED: usize = 2;
@@ -20,12 +30,12 @@ pub(crate) fn marked<'a>(
     users.map(|(at, _)| at).take(MARKED)
 }
 
-/// Appends `object` with a marker before its closing `tail`; without one where it ends otherwise.
-pub(crate) fn push_marked(text: &mut String, object: &str, tail: &str) {
+/// Appends `object` with `marker` before its closing `tail`; without one where it ends otherwise.
+pub(crate) fn push_marked(text: &mut String, marker: &str, object: &str, tail: &str) {
     match object.strip_suffix(tail) {
         Some(head) => {
             text.push_str(head);
-            text.push_str(MARKER);
+            text.push_str(marker);
             text.push_str(tail);
         }
         None => text.push_str(object),

@@ -10,24 +10,36 @@ mod encode;
 
 use crate::{
     ApiKey, Message, ModelRequest, Piece, Prelude, ServerConfig, ToolDeclaration,
-    model::takes_cache_key, reader::Decode, thinking::never_reasons, wire::Wire,
+    model::takes_cache_key,
+    reader::Decode,
+    thinking::{effort, never_reasons},
+    wire::Wire,
 };
 use reqwest::header::{AUTHORIZATION, HeaderName, HeaderValue};
-use ropewalk_protocol::Thinking;
+use ropewalk_protocol::CacheLife;
 
 /// The protocol, for one model.
 pub(crate) struct Responses {
     model: String,
-    base_url: String,
-    thinking: Option<Thinking>,
+    /// The word for how much it is asked to think.
+    effort: Option<&'static str>,
+    asks_to_think: bool,
+    never_reasons: bool,
     takes_cache_key: bool,
 }
 
 impl Responses {
     pub(crate) fn new(config: &ServerConfig) -> Responses {
         let (base_url, model) = (config.base_url.clone(), config.model.clone());
-        let thinking = config.wanted_thinking().filter(|_| !never_reasons(&base_url, &model));
-        Responses { takes_cache_key: takes_cache_key(&base_url), model, base_url, thinking }
+        let never_reasons = never_reasons(&base_url, &model);
+        let level = config.thinking.filter(|_| !never_reasons);
+        Responses {
+            takes_cache_key: takes_cache_key(&base_url) && config.cache != CacheLife::Off,
+            effort: level.and_then(|level| effort(&base_url, &model, level)),
+            asks_to_think: !never_reasons && config.wanted_thinking().is_some(),
+            never_reasons,
+            model,
+        }
     }
 }
 
@@ -49,11 +61,11 @@ impl Wire for Responses {
     }
 
     fn body(&self, request: &ModelRequest) -> Vec<u8> {
-        encode::request((&self.base_url, &self.model), self.thinking, self.takes_cache_key, request)
+        encode::request(self, request)
     }
 
     fn asks_to_think(&self) -> bool {
-        self.thinking.is_some()
+        self.asks_to_think
     }
 
     fn decoder(&self) -> Box<dyn Decode> {

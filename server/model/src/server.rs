@@ -4,8 +4,8 @@
 //! is sent and what it means is the [`Protocol`]'s; limits and retries are the exchange's.
 
 use crate::{
-    ApiKey, Delta, ENOUGH_CONTEXT, Header, Http, Keys, Message, Model, ModelError, ModelRequest,
-    Piece, Prelude, Protocol, ReplyReader, ServerConfig, ToolDeclaration,
+    ApiKey, BodyMembers, Delta, ENOUGH_CONTEXT, Header, Http, Keys, Message, Model, ModelError,
+    ModelRequest, Piece, Prelude, Protocol, ReplyReader, ServerConfig, ToolDeclaration,
     anthropic::Anthropic,
     catalogue::{KnownModel, end_in_words, known_model, model_at, price_of, sees},
     chat::Chat,
@@ -72,7 +72,7 @@ impl ServedFacts {
             known: model_at(base_url, model),
             configured: config.limits,
             catalogued,
-            price: config.price.or_else(|| price_of(base_url, model)),
+            price: config.price.or_else(|| price_of(base_url, model, config.cache)),
             to_think: 0,
             sees: config
                 .images
@@ -110,7 +110,7 @@ impl ServedFacts {
     }
 }
 
-/// What the server tells of the model.
+/// The server's own word on the model.
 enum Told {
     /// A server on this machine, which is asked in each process.
     Here(ContextProbe),
@@ -144,6 +144,7 @@ pub struct ServerModel {
     told: Arc<Told>,
     printed_calls: bool,
     lean: Option<bool>,
+    body: BodyMembers,
     line: Arc<ServerLine>,
     /// Where the server lists its models.
     list: Url,
@@ -159,13 +160,14 @@ impl ServerModel {
     /// [`ModelError::BadUrl`], [`ModelError::UnusableKey`], [`ModelError::BadHeader`].
     pub fn new(config: ServerConfig, http: Http) -> Result<ServerModel, ModelError> {
         let wire = wire_of(&config);
-        let (url, list) = endpoint(&config.base_url, wire.path())?;
+        let (url, list) = endpoint(&config, wire.path())?;
         let headers = headers(&config, &*wire)?;
         let secret = config.key.iter().map(ApiKey::text);
-        let hidden = config.headers.iter().flat_map(Header::secrets);
+        let told = || config.headers.iter().chain(&config.query);
+        let hidden = told().flat_map(Header::secrets);
         let secrets = secret.chain(hidden).chain(url.password());
         let keys = config.keys.clone().and(secrets);
-        let presented = config.key.is_some() || config.headers.iter().any(Header::is_secret);
+        let presented = config.key.is_some() || told().any(Header::is_secret);
         let key_var = config.key_var.clone();
         let is_here = is_loopback(&url);
         let missing_key = key_var.filter(|_| !presented && !is_here);
@@ -189,6 +191,7 @@ impl ServerModel {
             parallel,
         };
         let (asks, listing) = (wire.clone(), told.clone());
+        let body = config.body.clone();
         let (name, printed_calls, lean) =
             (format!("{}/{}", config.provider, config.model), config.printed_calls, config.lean);
         let facts = move || ServedFacts::of(&config, asks.asks_to_think(), &listing);
@@ -199,6 +202,7 @@ impl ServerModel {
             told,
             printed_calls,
             lean,
+            body,
             line: Arc::new(line),
             list,
             missing_key,
@@ -351,9 +355,10 @@ impl Model for ServerModel {
         request.max_tokens =
             request.max_tokens.saturating_add(self.facts.to_think).min(most).max(1);
         let (wire, missing_key) = (self.wire.clone(), self.missing_key.clone());
+        let members = self.body.clone();
         exchange::stream(self.line.clone(), self.wire.clone(), move || match missing_key {
             Some(var) => Err(ModelError::MissingKey { var }),
-            None => Ok(wire.body(&request).into()),
+            None => Ok(members.merged_into(wire.body(&request)).into()),
         })
     }
 
@@ -392,9 +397,10 @@ fn headers(config: &ServerConfig, wire: &dyn Wire) -> Result<HeaderMap, ModelErr
     Ok(headers)
 }
 
-/// Where requests are posted under a base URL, and where the models are listed.
-fn endpoint(base_url: &str, path: &str) -> Result<(Url, Url), ModelError> {
-    let mut url = Url::parse(base_url.trim()).map_err(|error| ModelError::BadUrl {
+/// Where requests are posted under the base URL, and where the models are listed.
+fn endpoint(config: &ServerConfig, path: &str) -> Result<(Url, Url), ModelError> {
+    let base_url = config.base_url.trim();
+    let mut url = Url::parse(base_url).map_err(|error| ModelError::BadUrl {
         // It may hold a password, and could not be taken apart to remove it.
         url: base_url.rsplit('@').next().unwrap_or_default().to_owned(),
         why: error.to_string(),
@@ -406,6 +412,10 @@ fn endpoint(base_url: &str, path: &str) -> Result<(Url, Url), ModelError> {
     if url.query().is_some() || url.fragment().is_some() {
         return bad("it has a query or a fragment");
     }
+    if !config.query.is_empty() {
+        let parts = config.query.iter().map(|part| (&part.name, &part.value));
+        url.query_pairs_mut().extend_pairs(parts);
+    }
     let base = url.path().trim_end_matches('/');
     // Whoever writes the protocol's own path means the address as it is.
     let base = match base.strip_suffix(path) {
@@ -413,9 +423,11 @@ fn endpoint(base_url: &str, path: &str) -> Result<(Url, Url), ModelError> {
         None if base.split('/').any(is_version) => base.to_owned(),
         None => format!("{base}/v1"),
     };
-    url.set_path(&format!("{base}{path}"));
     let mut list = url.clone();
     list.set_path(&format!("{base}/models"));
+    if !config.url_exact {
+        url.set_path(&format!("{base}{path}"));
+    }
     Ok((url, list))
 }
 
@@ -426,7 +438,7 @@ fn is_version(segment: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::endpoint;
+    use super::*;
 
     #[test]
     fn an_address_that_ends_in_the_protocols_path_is_taken_as_it_is() {
@@ -438,9 +450,25 @@ mod tests {
             ("https://x.test/v1/messages", "https://x.test/v1/messages"),
             ("https://x.test/proxy/messages", "https://x.test/proxy/messages"),
         ] {
-            let (url, list) = endpoint(base_url, "/messages").unwrap();
+            let mut config = ServerConfig::new(Protocol::Anthropic, "m");
+            config.base_url = base_url.to_owned();
+            let (url, list) = endpoint(&config, "/messages").unwrap();
             assert_eq!(url.as_str(), posted, "{base_url}");
             assert_eq!(list.as_str(), posted.replace("/messages", "/models"), "{base_url}");
         }
+        let mut config = ServerConfig::new(Protocol::Chat, "m");
+        config.base_url = "https://x.test/openai/deployments/d/chat/completions".to_owned();
+        let part = |value: &str| Header { name: "api-version".to_owned(), value: value.to_owned() };
+        config.query = vec![part("2026-10-01&é")];
+        let (url, _) = endpoint(&config, "/chat/completions").unwrap();
+        let expected =
+            "https://x.test/openai/deployments/d/chat/completions?api-version=2026-10-01%26%C3%A9";
+        assert_eq!(url.as_str(), expected);
+        config.base_url = "https://x.test/run/".to_owned();
+        (config.url_exact, config.query) = (true, Vec::new());
+        assert_eq!(
+            endpoint(&config, "/chat/completions").unwrap().0.as_str(),
+            "https://x.test/run/"
+        );
     }
 }

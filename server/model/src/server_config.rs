@@ -1,7 +1,7 @@
 //! A server's model as it is configured: which one where, and how to talk to it.
 
-use crate::{ApiKey, Keys, Patience, Protocol, Retry};
-use ropewalk_protocol::{ModelLimits, Price, Thinking};
+use crate::{ApiKey, BodyMembers, Keys, Patience, Protocol, Retry};
+use ropewalk_protocol::{CacheLife, ModelLimits, Price, Thinking};
 use std::fmt;
 use std::path::PathBuf;
 
@@ -19,6 +19,14 @@ pub struct ServerConfig {
     pub base_url: String,
     /// Headers of every request, in place of the usual ones of the same name.
     pub headers: Vec<Header>,
+    /// Parts of the query of every request.
+    pub query: Vec<Header>,
+    /// Members of every request to the model.
+    pub body: BodyMembers,
+    /// True if requests go to `base_url` as it is.
+    pub url_exact: bool,
+    /// How long the server keeps prompts in its cache, where it takes a word for that.
+    pub cache: CacheLife,
     /// The key; a server on this machine may do without.
     pub key: Option<ApiKey>,
     /// Where the key would come from, for the message that it is missing; none for a server that wants none.
@@ -36,7 +44,7 @@ pub struct ServerConfig {
     pub limits: ModelLimits,
     /// Configured price of tokens; else it is known by server and name, or is not known.
     pub price: Option<Price>,
-    /// How much it is asked to think, where the protocol and the server have a word for it; none sends nothing. It may
+    /// How much it is asked to think, where the protocol and the server have a word for it; none leaves it to the model. It may
     /// think on top of a request's `max_tokens`, as far as its own maximum is known and allows.
     pub thinking: Option<Thinking>,
     /// True if calls that the model prints as text are to be run.
@@ -59,6 +67,10 @@ impl ServerConfig {
             model: model.into(),
             base_url: home.base_url.to_owned(),
             headers: Vec::new(),
+            query: Vec::new(),
+            body: BodyMembers::default(),
+            url_exact: false,
+            cache: CacheLife::default(),
             key: None,
             key_var: Some(home.key_var.to_owned()),
             keys: Keys::default(),
@@ -81,7 +93,7 @@ impl ServerConfig {
     }
 }
 
-/// A header of every request, as configured. Its value may be a key, and can't be printed.
+/// A header of every request, or a part of its query, as configured. Its value may be a key, and can't be printed.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Header {
     /// Its name, in any case.

@@ -34,7 +34,7 @@ pub use event::{
 };
 pub use hunk::{ChangeKind, HunkInfo, HunkMember, PublishedHunk, ReviewAction};
 pub use ids::{CallId, MessageId, SessionId};
-pub use limits::{ModelLimits, SessionLimits, Thinking};
+pub use limits::{CacheLife, ModelLimits, SessionLimits, Thinking};
 pub use mechanisms::{MechanismLimits, Mechanisms};
 pub use mode::{Mode, OverFork};
 pub use position::{TextPosition, TextRange};

@@ -132,32 +132,77 @@ impl ModelLimits {
 }
 
 /// How much a model is asked to think.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 #[cfg_attr(test, derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Thinking {
     /// It is not asked: it thinks or not, as it does by itself.
     #[default]
     Off,
+    /// As little as it can.
+    Minimal,
     /// Briefly.
     Low,
     /// As long as most tasks need.
     Medium,
     /// Long.
     High,
+    /// Longer.
+    XHigh,
+    /// As long as it can.
+    Max,
 }
 
 impl Thinking {
     /// Every choice, the least first.
-    pub const ALL: &[Thinking] = &[Thinking::Off, Thinking::Low, Thinking::Medium, Thinking::High];
+    pub const ALL: &[Thinking] = &[
+        Thinking::Off,
+        Thinking::Minimal,
+        Thinking::Low,
+        Thinking::Medium,
+        Thinking::High,
+        Thinking::XHigh,
+        Thinking::Max,
+    ];
 
     /// The word for it, in a configuration and in the protocols that know efforts.
     pub fn as_str(self) -> &'static str {
         match self {
             Thinking::Off => "off",
+            Thinking::Minimal => "minimal",
             Thinking::Low => "low",
             Thinking::Medium => "medium",
             Thinking::High => "high",
+            Thinking::XHigh => "xhigh",
+            Thinking::Max => "max",
+        }
+    }
+}
+
+/// How long a server keeps prompts in its cache, where it takes a word for that.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum CacheLife {
+    /// For five minutes after each use.
+    #[default]
+    FiveMinutes,
+    /// For an hour after each use; writing costs more.
+    Hour,
+    /// Nothing is kept.
+    Off,
+}
+
+impl CacheLife {
+    /// Every choice.
+    pub const ALL: &[CacheLife] = &[CacheLife::FiveMinutes, CacheLife::Hour, CacheLife::Off];
+
+    /// The word for it in a configuration.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            CacheLife::FiveMinutes => "5m",
+            CacheLife::Hour => "1h",
+            CacheLife::Off => "off",
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{KEYS, Key, KeyDefault, KeyType, PARALLEL, ProjectRule, TOKENS};
 use crate::{CommandBounds, DEFAULT_LOG, SessionRetention, TeamBounds};
-use ropewalk_protocol::{Mode, OverFork, SessionLimits, Thinking};
+use ropewalk_protocol::{CacheLife, Mode, OverFork, SessionLimits, Thinking};
 
 impl Key {
     /// The accepted type, for a table and for the sentence about a wrong type.
@@ -10,23 +10,13 @@ impl Key {
     pub fn takes(&self) -> String {
         match self.kind {
             KeyType::Model => "text of the form `PROVIDER/NAME`".to_owned(),
-            KeyType::Mode => {
-                let names: Vec<_> = Mode::ALL.iter().map(|m| format!("`{}`", m.as_str())).collect();
-                format!("one of {}", names.join(", "))
-            }
-            KeyType::OverFork => {
-                let names: Vec<_> =
-                    OverFork::ALL.iter().map(|o| format!("`{}`", o.as_str())).collect();
-                format!("one of {}", names.join(", "))
-            }
-            KeyType::Thinking => {
-                let names: Vec<_> =
-                    Thinking::ALL.iter().map(|t| format!("`{}`", t.as_str())).collect();
-                format!("one of {}", names.join(", "))
-            }
+            KeyType::Mode => one_of(Mode::ALL.iter().map(|it| it.as_str())),
+            KeyType::OverFork => one_of(OverFork::ALL.iter().map(|it| it.as_str())),
+            KeyType::Thinking => one_of(Thinking::ALL.iter().map(|it| it.as_str())),
+            KeyType::Cache => one_of(CacheLife::ALL.iter().map(|it| it.as_str())),
             KeyType::Tools | KeyType::Variables => "a list of names".to_owned(),
             KeyType::Rules(_) => "a list of rules".to_owned(),
-            KeyType::Mechanism | KeyType::SelfCheck | KeyType::Team | KeyType::Fact { .. } => "`true` or `false`".to_owned(),
+            KeyType::Mechanism | KeyType::SelfCheck | KeyType::Team | KeyType::Switch { .. } | KeyType::Fact { .. } => "`true` or `false`".to_owned(),
             KeyType::Verify => "text in one line".to_owned(),
             KeyType::Locked => "a list of keys".to_owned(),
             KeyType::PromptFile | KeyType::CaFile => "a path".to_owned(),
@@ -47,8 +37,9 @@ impl Key {
                 "text, or a list of texts: a program and its arguments".to_owned()
             }
             KeyType::Header => "text without line breaks".to_owned(),
+            KeyType::Query => "text".to_owned(),
+            KeyType::Body => "any value but a date".to_owned(),
             KeyType::Tokens { .. } => format!("a whole number from {} to {}", TOKENS.0, TOKENS.1),
-            KeyType::PrintedCalls => "`true` or `false`".to_owned(),
             KeyType::Parallel => format!("a whole number from {} to {}", PARALLEL.0, PARALLEL.1),
             KeyType::Price => "a list of 2 to 4 numbers from 0 to 100000".to_owned(),
             KeyType::KeyVariable => {
@@ -66,7 +57,7 @@ impl Key {
             KeyType::Mode => KeyDefault::Value(format!("\"{}\"", Mode::default().as_str())),
             KeyType::Tools => KeyDefault::Unset("all tools"),
             KeyType::Mechanism => KeyDefault::Value("true".to_owned()),
-            KeyType::PrintedCalls | KeyType::SelfCheck | KeyType::Team => {
+            KeyType::Switch { .. } | KeyType::SelfCheck | KeyType::Team => {
                 KeyDefault::Value("false".to_owned())
             }
             KeyType::Parallel => KeyDefault::Unset("1 on this machine, elsewhere no limit"),
@@ -110,16 +101,22 @@ impl Key {
                 KeyDefault::Unset("set for the built-in providers")
             }
             KeyType::Tokens { .. } | KeyType::Price => KeyDefault::Unset("known for some models"),
-            KeyType::Thinking => KeyDefault::Unset("`off`: nothing is asked for"),
+            KeyType::Thinking => KeyDefault::Unset("as the model does by itself"),
+            KeyType::Cache => KeyDefault::Value(format!("\"{}\"", CacheLife::default().as_str())),
             KeyType::Fact { unset, .. } => KeyDefault::Unset(unset),
-            KeyType::CaFile
-            | KeyType::Verify
-            | KeyType::PromptFile
-            | KeyType::PromptAppend
-            | KeyType::KeyCommand
-            | KeyType::Header => KeyDefault::Unset("none"),
+            KeyType::CaFile | KeyType::Verify | KeyType::PromptFile | KeyType::PromptAppend => {
+                KeyDefault::Unset("none")
+            }
+            KeyType::KeyCommand | KeyType::Query | KeyType::Body | KeyType::Header => {
+                KeyDefault::Unset("none")
+            }
         }
     }
+}
+
+fn one_of<'a>(words: impl Iterator<Item = &'a str>) -> String {
+    let words: Vec<_> = words.map(|word| format!("`{word}`")).collect();
+    format!("one of {}", words.join(", "))
 }
 
 /// The keys as a Markdown table, for CONFIGURATION.md.

@@ -307,9 +307,29 @@ pub const KEYS: &[Key] = &[
     theirs(
         "provider.*.api_key_command",
         KeyType::KeyCommand,
-        "What prints the key, such as `[\"pass\", \"show\", \"openai\"]`: a program and its arguments, or a line for `sh`; run when the variable is not set and a model is first used, and again when the server refuses the key. Not taken from a project or an editor's settings.",
+        "What prints the key, such as `[\"pass\", \"show\", \"openai\"]`: a program and its arguments, or a line for `sh`; run when the variable is not set and a model is first used, and again when the server refuses the key. A JSON object with `access_token`, `token` or `key`, and with `expires_in` or `expires_on`, is asked for anew before it ends. Not taken from a project or an editor's settings.",
     ),
     theirs("provider.*.headers.*", KeyType::Header, "A header of every request to the provider."),
+    theirs(
+        "provider.*.query.*",
+        KeyType::Query,
+        "A part of the query of every request, such as `api-version`.",
+    ),
+    theirs(
+        "provider.*.body.*",
+        KeyType::Body,
+        "A member of every request to a model, in place of Ropewalk's own of that name; those that carry the conversation and the tools stay.",
+    ),
+    theirs(
+        "provider.*.url_exact",
+        KeyType::Switch { field: |provider| &mut provider.url_exact },
+        "Whether requests go to `base_url` as it is, without a version and the protocol's path behind it. A URL that ends in the protocol's path, as `/chat/completions`, is taken as it is in any case.",
+    ),
+    theirs(
+        "provider.*.cache",
+        KeyType::Cache,
+        "How long prompts stay in the server's cache, where it takes a word for that, as Anthropic and OpenRouter do for Claude; writing for an hour costs more.",
+    ),
     theirs(
         "provider.*.context",
         KeyType::Tokens { field: |facts| &mut facts.context },
@@ -327,7 +347,7 @@ pub const KEYS: &[Key] = &[
     ),
     theirs(
         "provider.*.printed_calls",
-        KeyType::PrintedCalls,
+        KeyType::Switch { field: |provider| &mut provider.printed_calls },
         "Whether a tool call that a model prints as text is run. Small local models may need it.",
     ),
     theirs(

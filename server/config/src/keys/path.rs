@@ -5,12 +5,12 @@ use crate::value::MAX_DEPTH;
 
 /// True if what stands below `path` are names of the user's own, as he spells them: of providers, headers, models.
 pub(crate) fn holds_own_names(path: &[&str]) -> bool {
-    matches!(path, ["provider"]) || holds_dotted_names(path)
+    matches!(path, ["provider"] | ["provider", _, "body"]) || holds_dotted_names(path)
 }
 
 /// True if names of the user's own stand below `path` that may have dots in them, as `gpt-4.1` has.
 fn holds_dotted_names(path: &[&str]) -> bool {
-    matches!(path, ["provider", _, "headers" | "models"])
+    matches!(path, ["provider", _, "headers" | "models" | "query"])
 }
 
 /// A key with dots in it, below `path`, as segments of a path. The name of a header or a model is one segment,

@@ -13,9 +13,9 @@ use crate::problem::{ConfigLayer, ValueSource, shown};
 use crate::rules::{RuleList, RuleText};
 use crate::sources::{Environment, KnownNames};
 use crate::value::Value;
-use crate::{BoardAddress, KeyCommand, ModelFacts, TeamBounds};
+use crate::{BoardAddress, KeyCommand, ModelFacts, Provider, TeamBounds};
 use crate::{CommandBounds, ModelName, SessionRetention};
-use ropewalk_protocol::{Mode, OverFork, Price, SessionLimits, Thinking};
+use ropewalk_protocol::{CacheLife, Mode, OverFork, Price, SessionLimits, Thinking};
 
 /// Entries of one list; more are no configuration.
 pub(super) const MOST_ENTRIES: usize = 1_000;
@@ -43,18 +43,26 @@ pub(super) enum Setting {
     Board(Option<BoardAddress>),
     /// `None` for a variable means that no key is sent.
     Provider(ProviderField, Option<String>),
-    KeyCommand(Option<KeyCommand>),
-    Header(String),
-    Tokens(fn(&mut ModelFacts) -> &mut Option<u32>, u32),
-    Price(Price),
-    PrintedCalls(bool),
-    Fact(fn(&mut ModelFacts) -> &mut Option<bool>, bool),
-    Thinking(Thinking),
+    /// Setting of a provider that no project has a say in.
+    Private(ProviderSetting),
     CaFile(PathBuf),
-    Parallel(u32),
     /// Empty means none.
     Verify(String),
     SelfCheck(bool),
+}
+
+pub(super) enum ProviderSetting {
+    KeyCommand(Option<KeyCommand>),
+    Header(String),
+    Query(String),
+    Body(serde_json::Value),
+    Tokens(fn(&mut ModelFacts) -> &mut Option<u32>, u32),
+    Price(Price),
+    Switch(fn(&mut Provider) -> &mut bool, bool),
+    Fact(fn(&mut ModelFacts) -> &mut Option<bool>, bool),
+    Thinking(Thinking),
+    Cache(CacheLife),
+    Parallel(u32),
 }
 
 #[derive(Clone, Copy)]
@@ -70,6 +78,8 @@ pub(super) struct ValueRefusal(pub(super) String);
 pub(super) struct CheckContext<'a> {
     /// The second segment of the key's path: the provider's or mechanism's name where it has one.
     pub(super) name: &'a str,
+    /// The fourth segment: the name of a header or of a member.
+    pub(super) member: &'a str,
     pub(super) source: &'a ValueSource,
     pub(super) known: &'a KnownNames,
     pub(super) environment: &'a dyn Environment,
@@ -82,24 +92,29 @@ pub(super) fn check(
     context: &CheckContext<'_>,
 ) -> (Option<Setting>, Vec<ValueRefusal>) {
     let mut refusals = Vec::new();
-    let setting = match key.kind {
-        KeyType::Tools => {
-            list(key, value, &mut refusals, |name| known_name(name, "tool", &context.known.tools))
-                .map(Setting::Tools)
-        }
-        KeyType::Variables => list(key, value, &mut refusals, variable).map(Setting::Variables),
-        KeyType::Rules(which) => rules::read(key, value, context.source, &mut refusals)
-            .map(|rules| Setting::Rules(which, rules)),
-        KeyType::Locked => match value {
-            Value::List(items) => {
-                locks::read(items, context.source, &mut refusals).map(Setting::Locks)
-            }
-            other => Err(expected(key, other.describe())),
-        },
-        KeyType::KeyCommand => key_command(key, value, context).map(Setting::KeyCommand),
-        KeyType::Price => price(key, value, context).map(Setting::Price),
-        _ => single(key, value, context),
-    };
+    let setting =
+        match key.kind {
+            KeyType::Tools => list(key, value, &mut refusals, |name| {
+                known_name(name, "tool", &context.known.tools)
+            })
+            .map(Setting::Tools),
+            KeyType::Variables => list(key, value, &mut refusals, variable).map(Setting::Variables),
+            KeyType::Rules(which) => rules::read(key, value, context.source, &mut refusals)
+                .map(|rules| Setting::Rules(which, rules)),
+            KeyType::Locked => match value {
+                Value::List(items) => {
+                    locks::read(items, context.source, &mut refusals).map(Setting::Locks)
+                }
+                other => Err(expected(key, other.describe())),
+            },
+            KeyType::KeyCommand => key_command(key, value, context)
+                .map(|command| Setting::Private(ProviderSetting::KeyCommand(command))),
+            KeyType::Price => price(key, value, context)
+                .map(|price| Setting::Private(ProviderSetting::Price(price))),
+            KeyType::Body => member(key, &value, context)
+                .map(|value| Setting::Private(ProviderSetting::Body(value))),
+            _ => single(key, value, context),
+        };
     match setting {
         Ok(setting) => (Some(setting), refusals),
         Err(refusal) => {
@@ -131,13 +146,14 @@ fn single(key: &Key, value: Value, context: &CheckContext<'_>) -> Result<Setting
         KeyType::TeamBound { least, most, field } => {
             number(key, value, least..=most).map(|number| Setting::TeamBound(field, number))
         }
-        KeyType::PrintedCalls | KeyType::Fact { .. } => {
+        KeyType::Switch { .. } | KeyType::Fact { .. } => {
             provider_name(context)?;
-            match (value, key.kind) {
-                (Value::Bool(on), KeyType::Fact { field, .. }) => Ok(Setting::Fact(field, on)),
-                (Value::Bool(on), _) => Ok(Setting::PrintedCalls(on)),
-                (other, _) => Err(expected(key, other.describe())),
-            }
+            let Value::Bool(on) = value else { return Err(expected(key, value.describe())) };
+            Ok(Setting::Private(match key.kind {
+                KeyType::Fact { field, .. } => ProviderSetting::Fact(field, on),
+                KeyType::Switch { field } => ProviderSetting::Switch(field, on),
+                _ => return Err(expected(key, "true or false")),
+            }))
         }
         KeyType::Limit { least, most, field } => {
             number(key, value, least..=most).map(|number| Setting::Limit(field, number))
@@ -148,12 +164,14 @@ fn single(key: &Key, value: Value, context: &CheckContext<'_>) -> Result<Setting
         KeyType::Tokens { field } => {
             provider_name(context)?;
             let (least, most) = keys::TOKENS;
-            number(key, value, least..=most).map(|number| Setting::Tokens(field, number))
+            let number = number(key, value, least..=most)?;
+            Ok(Setting::Private(ProviderSetting::Tokens(field, number)))
         }
         KeyType::Parallel => {
             provider_name(context)?;
             let (least, most) = keys::PARALLEL;
-            number(key, value, least..=most).map(Setting::Parallel)
+            let number = number(key, value, least..=most)?;
+            Ok(Setting::Private(ProviderSetting::Parallel(number)))
         }
         KeyType::CommandBound { least, most, field } => {
             number(key, value, least..=most).map(|number| Setting::CommandBound(field, number))
@@ -182,15 +200,17 @@ fn text(key: &Key, text: String, context: &CheckContext<'_>) -> Result<Setting, 
             trimmed.parse().ok().ok_or_else(|| expected(key, &format!("`{}`", shown(trimmed))))?,
         ),
         KeyType::OverFork => {
-            let found = OverFork::ALL.iter().find(|one| one.as_str() == trimmed);
-            let wrong = || expected(key, &format!("`{}`", shown(trimmed)));
-            Setting::OverFork(*found.ok_or_else(wrong)?)
+            Setting::OverFork(one_of(key, trimmed, OverFork::ALL, OverFork::as_str)?)
         }
         KeyType::Thinking => {
             provider_name(context)?;
-            let found = Thinking::ALL.iter().find(|one| one.as_str() == trimmed);
-            let wrong = || expected(key, &format!("`{}`", shown(trimmed)));
-            Setting::Thinking(*found.ok_or_else(wrong)?)
+            let level = one_of(key, trimmed, Thinking::ALL, Thinking::as_str)?;
+            Setting::Private(ProviderSetting::Thinking(level))
+        }
+        KeyType::Cache => {
+            provider_name(context)?;
+            let life = one_of(key, trimmed, CacheLife::ALL, CacheLife::as_str)?;
+            Setting::Private(ProviderSetting::Cache(life))
         }
         KeyType::PromptFile => Setting::PromptFile(path(trimmed, context)?),
         KeyType::CaFile => Setting::CaFile(path(trimmed, context)?),
@@ -202,14 +222,17 @@ fn text(key: &Key, text: String, context: &CheckContext<'_>) -> Result<Setting, 
             let filter = Some(trimmed).filter(|text| !text.is_empty()).ok_or_else(wrong)?;
             Setting::Log(filter.to_owned())
         }
-        KeyType::Protocol | KeyType::BaseUrl | KeyType::KeyVariable | KeyType::Header => {
-            provider_text(key, &text, context)?
-        }
+        KeyType::Protocol
+        | KeyType::BaseUrl
+        | KeyType::KeyVariable
+        | KeyType::Header
+        | KeyType::Query => provider_text(key, &text, context)?,
         KeyType::Tools
         | KeyType::KeyCommand
         | KeyType::Tokens { .. }
         | KeyType::Price
-        | KeyType::PrintedCalls
+        | KeyType::Switch { .. }
+        | KeyType::Body
         | KeyType::Fact { .. }
         | KeyType::Parallel
         | KeyType::Rules(_)
@@ -226,6 +249,17 @@ fn text(key: &Key, text: String, context: &CheckContext<'_>) -> Result<Setting, 
         }
     };
     Ok(setting)
+}
+
+/// The choice whose word this is.
+fn one_of<T: Copy>(
+    key: &Key,
+    text: &str,
+    choices: &[T],
+    word: fn(T) -> &'static str,
+) -> Result<T, ValueRefusal> {
+    let found = choices.iter().find(|choice| word(**choice) == text);
+    found.copied().ok_or_else(|| expected(key, &format!("`{}`", shown(text))))
 }
 
 /// Text about a provider.
@@ -256,11 +290,30 @@ fn provider_text(
             }
             Setting::Provider(ProviderField::KeyVariable, variable.map(str::to_owned))
         }
+        KeyType::Query => Setting::Private(ProviderSetting::Query(trimmed.to_owned())),
         _ if text.is_ascii() && !text.contains(|c: char| c.is_control()) => {
-            Setting::Header(trimmed.to_owned())
+            Setting::Private(ProviderSetting::Header(trimmed.to_owned()))
         }
         _ => return Err(wrong()),
     })
+}
+
+/// Members of a request that carry the conversation, or the way it is answered.
+const OWN_MEMBERS: &[&str] = &["input", "instructions", "messages", "stream", "system", "tools"];
+
+/// A member of a request.
+fn member(
+    key: &Key,
+    value: &Value,
+    context: &CheckContext<'_>,
+) -> Result<serde_json::Value, ValueRefusal> {
+    provider_name(context)?;
+    if OWN_MEMBERS.contains(&context.member) {
+        return Err(ValueRefusal("is ignored: Ropewalk itself writes that member".to_owned()));
+    }
+    value
+        .to_json()
+        .ok_or_else(|| expected(key, "a date, or something too large or nested too deep"))
 }
 
 /// A line, or a program and its arguments; an empty one is none.

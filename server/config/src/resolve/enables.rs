@@ -62,15 +62,8 @@ pub(super) fn lines(
         Setting::Provider(field, text) => one(of_provider(name, *field, text.as_deref())?),
         // A project has no say in these; none comes this far.
         Setting::Locks(_)
-        | Setting::KeyCommand(_)
-        | Setting::Header(_)
-        | Setting::Tokens(..)
-        | Setting::PrintedCalls(_)
-        | Setting::Fact(..)
-        | Setting::Thinking(_)
+        | Setting::Private(_)
         | Setting::CaFile(_)
-        | Setting::Parallel(_)
-        | Setting::Price(_)
         | Setting::Keep(..)
         | Setting::OverFork(_)
         | Setting::CommandBound(..)
@@ -120,15 +113,8 @@ pub(super) fn canonical(path: &[String], setting: &Setting, root: &Path) -> Stri
         Setting::SelfCheck(on) => on.to_string(),
         Setting::Provider(_, words) => text(words.as_deref().unwrap_or_default()),
         Setting::Locks(_)
-        | Setting::KeyCommand(_)
-        | Setting::Header(_)
-        | Setting::Tokens(..)
-        | Setting::PrintedCalls(_)
-        | Setting::Fact(..)
-        | Setting::Thinking(_)
+        | Setting::Private(_)
         | Setting::CaFile(_)
-        | Setting::Parallel(_)
-        | Setting::Price(_)
         | Setting::Keep(..)
         | Setting::OverFork(_)
         | Setting::CommandBound(..)

@@ -69,17 +69,8 @@ impl ConfigBuilder<'_> {
         for (name, draft) in std::mem::take(&mut self.drafts) {
             let key = format!("provider.{name}");
             match draft {
-                Draft {
-                    protocol: Some(protocol),
-                    base_url: Some(base_url),
-                    api_key_env,
-                    api_key_command,
-                    headers,
-                    facts,
-                    models,
-                    printed_calls,
-                    parallel,
-                } => {
+                Draft { protocol: Some(protocol), base_url: Some(base_url), provider } => {
+                    let Provider { api_key_env, api_key_command, .. } = &provider;
                     let has_key = api_key_env.is_some() || api_key_command.is_some();
                     if has_key && travels_in_the_clear(&base_url) {
                         let source = self.config.provenance(&format!("{key}.base_url"));
@@ -88,17 +79,7 @@ impl ConfigBuilder<'_> {
                         );
                         self.problem(&source, Some(key), sentence);
                     }
-                    let provider = Provider {
-                        protocol,
-                        base_url,
-                        api_key_env,
-                        api_key_command,
-                        headers,
-                        facts,
-                        models,
-                        printed_calls,
-                        parallel,
-                    };
+                    let provider = Provider { protocol, base_url, ..provider };
                     self.config.providers.insert(name, provider);
                 }
                 Draft { protocol, base_url, .. } => {

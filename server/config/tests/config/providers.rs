@@ -2,7 +2,7 @@
 
 use crate::world::{PROJECT, SYSTEM, USER, World};
 use ropewalk_config::{Config, KeyCommand, ModelFacts, PROVIDER_PRESETS, Provider};
-use ropewalk_protocol::{Price, Thinking};
+use ropewalk_protocol::{CacheLife, Price, Thinking};
 use serde_json::json;
 
 #[expect(clippy::unwrap_used, reason = "helpers of tests may be blunt, as tests are")]
@@ -186,12 +186,52 @@ fn thinking_is_configured_for_a_provider_or_a_model() {
     assert_eq!(found.facts_of("m").thinking, Some(Thinking::High));
     assert_eq!(found.facts_of("quick.1").thinking, Some(Thinking::Off));
     assert_eq!(provider(&World::new().build(), "anthropic").facts_of("m").thinking, None);
-    for wrong in ["'max'", "true", "4096", "''", "'High'"] {
+    for level in Thinking::ALL {
+        let text = format!("provider.anthropic.thinking = '{}'", level.as_str());
+        let config = World::new().file(USER, text).build();
+        assert_eq!(provider(&config, "anthropic").facts_of("m").thinking, Some(*level));
+    }
+    for wrong in ["'most'", "true", "4096", "''", "'High'"] {
         let text = format!("provider.anthropic.thinking = {wrong}");
         let config = World::new().file(USER, &text).build();
         let said = problems(&config).join("\n");
-        assert!(said.contains("must be one of `off`, `low`, `medium`, `high`, not"), "{said}");
+        assert!(said.contains("must be one of `off`, `minimal`, `low`, "), "{said}");
         assert_eq!(provider(&config, "anthropic").facts_of("m").thinking, None);
+    }
+}
+
+#[test]
+fn requests_get_parts_of_a_query_and_members_of_any_form() {
+    let text = "[provider.anthropic]\nquery.api-version = '2026-10-01'\nurl_exact = true\ncache = '1h'\n\
+                [provider.anthropic.body]\ntopK = 1.5\nlist = [1, 'é', { deep = false }]\nreasoning.effort = 'max'";
+    let config = World::new().file(USER, text).flag("provider.anthropic.body.top_p=0.5").build();
+    assert_eq!(problems(&config), Vec::<String>::new());
+    let found = provider(&config, "anthropic");
+    assert_eq!(found.query["api-version"], "2026-10-01");
+    let body: serde_json::Map<_, _> = found.body.clone().into_iter().collect();
+    let expected = json!({"topK": 1.5, "list": [1, "é", {"deep": false}], "reasoning": {"effort": "max"}, "top_p": 0.5});
+    assert_eq!(serde_json::Value::from(body), expected);
+    assert!(found.url_exact && found.cache == CacheLife::Hour);
+    // A part of a query may be secret, and is known as such.
+    assert!(config.headers.iter().any(|(name, _)| name == "api-version"));
+    // An editor's names of members are the server's.
+    let body = json!({"provider": {"anthropic": {"body": {"topK": 3, "removed": null}}}});
+    let found = provider(&World::new().initialization(body).build(), "anthropic");
+    assert_eq!(found.body.keys().collect::<Vec<_>>(), ["topK"]);
+    for wrong in [
+        "cache = '5 minutes'",
+        "cache = 5",
+        "url_exact = 'yes'",
+        "query.v = 1",
+        "body = 1",
+        "body.x = 2020-01-01",
+        "body.messages = []",
+        "body.stream = false",
+        "body.tools = []",
+    ] {
+        let config = World::new().file(USER, format!("[provider.anthropic]\n{wrong}")).build();
+        assert_eq!(problems(&config).len(), 1, "{wrong}: {:?}", config.problems);
+        assert_eq!(provider(&config, "anthropic").body.len(), 0, "{wrong}");
     }
 }
 

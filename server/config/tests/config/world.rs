@@ -195,6 +195,8 @@ fn number(config: &Config, path: &[&str]) -> Option<String> {
 fn of_provider(config: &Config, name: &str, field: &str) -> String {
     let quoted = |text: String| format!("{text:?}");
     let value = config.providers.get(name).and_then(|provider| match field {
+        "url_exact" => Some(provider.url_exact.to_string()),
+        "cache" => Some(quoted(provider.cache.as_str().to_owned())),
         "printed_calls" => Some(provider.printed_calls.to_string()),
         "parallel" => provider.parallel.map(|most| quoted(most.to_string())),
         "protocol" => Some(quoted(provider.protocol.clone())),

@@ -3,10 +3,11 @@
 //! Everything is serialised once and then only copied. The splicing of markers relies on how this
 //! file itself writes a message, and on nothing else.
 
+use super::Anthropic;
 use crate::{
     Block, Message, ModelRequest, Piece, Prelude, Role, ToolDeclaration, ToolInput,
-    markers::{MARKED, MARKER, marked, push_marked},
-    thinking::{has_budget, must_be_asked_for_words, tokens},
+    markers::{MARKED, MARKER_BYTES, marked, push_marked},
+    thinking::{effort, has_budget, must_be_asked_for_words, thinks_unasked, tokens},
 };
 use ropewalk_protocol::{Content, Thinking};
 use serde::Serialize;
@@ -166,11 +167,11 @@ fn result(content: &[Content], documents: bool) -> Option<WireResult<'_>> {
 
 /// System prompt and tools as members of the request's object, each with a comma behind it. They
 /// carry their two cache markers from the start, since those never move.
-pub(super) fn prelude(system: &str, tools: &[ToolDeclaration]) -> Prelude {
+pub(super) fn prelude(marker: &str, system: &str, tools: &[ToolDeclaration]) -> Prelude {
     let mut text = String::new();
     if !system.trim().is_empty() {
         text.push_str(r#""system":["#);
-        push_marked(&mut text, &json(&self::text(system)), "}");
+        push_marked(&mut text, marker, &json(&self::text(system)), "}");
         text.push_str("],");
     }
     if let Some((last, others)) = tools.split_last() {
@@ -179,7 +180,7 @@ pub(super) fn prelude(system: &str, tools: &[ToolDeclaration]) -> Prelude {
             text.push_str(&json(&wire_tool(tool)));
             text.push(',');
         }
-        push_marked(&mut text, &json(&wire_tool(last)), "}");
+        push_marked(&mut text, marker, &json(&wire_tool(last)), "}");
         text.push_str("],");
     }
     Prelude::new(text)
@@ -190,15 +191,26 @@ fn wire_tool(tool: &ToolDeclaration) -> AnthropicTool<'_> {
     AnthropicTool { name, description, input_schema }
 }
 
-/// The request's part that asks for this much thinking, with a comma behind it; or nothing.
-fn thinking((base_url, model): (&str, &str), level: Thinking, request: &ModelRequest) -> String {
+/// The request's part that asks for this much thinking, with a comma behind it; or nothing. A model that thinks unasked says
+/// in its thoughts what it says between its calls: it is asked for the words of these.
+fn thinking(wire: &Anthropic, request: &ModelRequest) -> String {
+    let (base_url, model) = (&*wire.base_url, &*wire.model);
+    let level = wire.thinking.filter(|level| *level != Thinking::Off);
+    if wire.never_thinks {
+        return String::new();
+    }
     if !has_budget(base_url, model) {
         let words = if must_be_asked_for_words(model) { r#","display":"summarized""# } else { "" };
-        return format!(
-            r#""thinking":{{"type":"adaptive"{words}}},"output_config":{{"effort":"{}"}},"#,
-            level.as_str()
-        );
+        let effort = level.and_then(|level| effort(base_url, model, level));
+        return match effort {
+            Some(effort) => format!(
+                r#""thinking":{{"type":"adaptive"{words}}},"output_config":{{"effort":"{effort}"}},"#
+            ),
+            None if thinks_unasked(model) => format!(r#""thinking":{{"type":"adaptive"{words}}},"#),
+            None => String::new(),
+        };
     }
+    let Some(level) = level else { return String::new() };
     // The answer keeps a quarter at least: both are within the bound of the whole.
     let budget = tokens(level).min(request.max_tokens.saturating_sub(request.max_tokens / 4));
     if budget < LEAST_BUDGET || !may_think(&request.pieces) {
@@ -216,19 +228,13 @@ fn may_think(pieces: &[Piece]) -> bool {
 }
 
 /// The whole body. Costs a copy of its bytes.
-pub(super) fn request(
-    (base_url, model): (&str, &str),
-    level: Option<Thinking>,
-    request: &ModelRequest,
-) -> Vec<u8> {
-    let max_tokens = request.max_tokens;
-    let thinking =
-        level.map(|level| thinking((base_url, model), level, request)).unwrap_or_default();
-    let head =
-        format!(r#"{{"model":{},"max_tokens":{max_tokens},"stream":true,{thinking}"#, json(&model));
+pub(super) fn request(wire: &Anthropic, request: &ModelRequest) -> Vec<u8> {
+    let (model, max_tokens) = (json(&wire.model), request.max_tokens);
+    let thinking = thinking(wire, request);
+    let head = format!(r#"{{"model":{model},"max_tokens":{max_tokens},"stream":true,{thinking}"#);
     let prelude = request.prelude.as_str();
     let length: usize = request.pieces.iter().map(|piece| piece.len().saturating_add(1)).sum();
-    let spare = MARKER.len().saturating_mul(MARKED).saturating_add(64);
+    let spare = MARKER_BYTES.saturating_mul(MARKED).saturating_add(64);
     let mut body = String::with_capacity(
         head.len().saturating_add(prelude.len()).saturating_add(length).saturating_add(spare),
     );
@@ -242,7 +248,7 @@ pub(super) fn request(
             body.push(',');
         }
         if at >= marked_from && piece.starts_with(USER) {
-            push_marked(&mut body, piece, TAIL);
+            push_marked(&mut body, wire.marker, piece, TAIL);
         } else {
             body.push_str(piece);
         }

@@ -3,8 +3,9 @@
 //! Reading needs no rows: the decoder takes what any of them writes. A row says only what must be
 //! written differently. To add a server is to add its row.
 
-use crate::{catalogue::thoughts_of, model::takes_cache_key};
+use crate::{catalogue::thoughts_of, markers::marker, model::takes_cache_key};
 use reqwest::Url;
+use ropewalk_protocol::CacheLife;
 
 /// Ways in which a server's requests differ from others'.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,6 +34,8 @@ pub struct Dialect {
     /// Beginnings of the names of models whose prompts are cached only where they are marked; a model's row in
     /// [`Dialect::of`] has none where its own name is no such one.
     pub marked: &'static [&'static str],
+    /// A marker of what is kept in the cache.
+    pub marker: &'static str,
     /// Members with commas behind them that every request has.
     pub members: &'static str,
     /// A member with a comma before it that every call needs, in the history, unless it came with one.
@@ -63,6 +66,7 @@ const PLAIN: Dialect = Dialect {
     words_after_results: true,
     short_ids: false,
     marked: &[],
+    marker: r#","cache_control":{"type":"ephemeral"}"#,
     members: "",
     call_extra: "",
 };
@@ -156,6 +160,14 @@ const STRICT_MODELS: &[&str] =
     &["mistral", "ministral", "mixtral", "devstral", "magistral", "codestral"];
 
 impl Dialect {
+    /// Has the server keep prompts for so long, where it takes a word for that.
+    pub(super) fn keep_for(&mut self, life: CacheLife) {
+        self.marker = marker(life);
+        if life == CacheLife::Off {
+            (self.cache_key, self.marked) = (false, &[]);
+        }
+    }
+
     /// The row for a provider: by its name, else by the host, else by the port on this machine, else the
     /// plain one, with the thoughts as the model's family wants them. A model whose template is stricter than its
     /// server gets what it wants.

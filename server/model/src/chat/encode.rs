@@ -12,7 +12,7 @@ use crate::{
     markers::{marked, push_marked},
     model::hash,
 };
-use ropewalk_protocol::{Content, Thinking};
+use ropewalk_protocol::Content;
 use serde_json::Value;
 use std::borrow::Cow;
 
@@ -215,7 +215,7 @@ pub(super) fn prelude(dialect: &Dialect, system: &str, tools: &[ToolDeclaration]
     out.push_str(r#""messages":["#);
     if !system.trim().is_empty() {
         let message = format!(r#"{{"role":"system","content":{}}}"#, text(dialect, system));
-        push_marked(&mut out, &message, TAIL);
+        push_marked(&mut out, dialect.marker, &message, TAIL);
     }
     Prelude::new(out)
 }
@@ -224,7 +224,7 @@ pub(super) fn prelude(dialect: &Dialect, system: &str, tools: &[ToolDeclaration]
 pub(super) fn request(
     dialect: &Dialect,
     model: &str,
-    level: Option<Thinking>,
+    effort: Option<&str>,
     request: &ModelRequest,
 ) -> Vec<u8> {
     let prelude = request.prelude.as_str();
@@ -239,8 +239,8 @@ pub(super) fn request(
         body.push_str(&format!(r#""prompt_cache_key":"{key}","#));
     }
     body.push_str(dialect.members);
-    if let Some(level) = level {
-        body.push_str(&format!(r#""reasoning_effort":"{}","#, level.as_str()));
+    if let Some(effort) = effort {
+        body.push_str(&format!(r#""reasoning_effort":"{effort}","#));
     }
     body.push_str(&format!(r#""{}":{},"#, dialect.most_tokens, request.max_tokens));
     body.push_str(prelude);
@@ -255,7 +255,7 @@ pub(super) fn request(
             body.push(',');
         }
         match marks.contains(&at) {
-            true => push_marked(&mut body, piece, TAIL),
+            true => push_marked(&mut body, dialect.marker, piece, TAIL),
             false => body.push_str(piece),
         }
     }
@@ -314,7 +314,7 @@ mod tests {
         ] {
             let last = body(at, 5);
             assert_eq!(last.matches("cache_control").count(), expected, "{last}");
-            let unmarked = |body: &str| body.replace(crate::markers::MARKER, "");
+            let unmarked = |body: &str| body.replace(Dialect::of("", "", "").marker, "");
             let (before, now) = (unmarked(&body(at, 3)), unmarked(&last));
             assert!(now.starts_with(before.strip_suffix("]}").unwrap()), "{before}\n{now}");
             if expected > 0 {

@@ -91,7 +91,9 @@ fn sees(model: &Value) -> Option<bool> {
     let modalities = ["/architecture/input_modalities", "/input_modalities"]
         .iter()
         .find_map(|at| model.pointer(at));
-    told.or_else(|| has(modalities?, "image"))
+    // LM Studio's word for one that sees.
+    let is_vlm = model.get("type").filter(|kind| *kind == "vlm").map(|_| true);
+    told.or_else(|| has(modalities?, "image")).or(is_vlm)
 }
 
 /// True if a model makes text in a conversation, false if it does not, where it is told or its name tells.
@@ -216,10 +218,10 @@ mod tests {
                 "house 922000 128000 true - - -",
             ),
             (
-                r#"{"id":"qwen3","type":"llm","loaded_context_length":8192,"max_context_length":40960}"#,
-                "qwen3 8192 - - - - 40960",
+                r#"{"id":"qwen3-vl","type":"vlm","loaded_context_length":8192,"max_context_length":40960}"#,
+                "qwen3-vl 8192 - true - - 40960",
             ),
-            // What makes no sense is not known.
+            // Nonsense is not known.
             (
                 r#"{"id":"odd","context_length":"many","max_tokens":-1,"shutdown_date":"soon, 𝄞","supports_image_in":"yes"}"#,
                 "odd - - - - - -",

@@ -7,6 +7,7 @@
 mod items;
 mod wire;
 
+use super::encode::PHASE_SEAL;
 use crate::{
     Delta, ModelError, ModelStop, blocks::Blocks, call_ids::UniqueCallIds, log, reader::Decode,
     refusal,
@@ -243,7 +244,18 @@ impl ResponsesDecoder {
         {
             out.push_back(Delta::Signature { index: block, signature });
         }
+        let is_text = self.items.get_mut(at).is_some_and(|item| item.kind == ItemKind::Text);
         self.close(at, out);
+        // Models answer worse whose words come back without it.
+        let phase = item.phase.filter(|phase| is_text && phase.bytes().all(is_of_word));
+        if let Some(phase) = phase.filter(|phase| !phase.is_empty()) {
+            let index = self.blocks.begin()?;
+            out.push_back(Delta::Signature {
+                index,
+                signature: format!("{PHASE_SEAL}{phase}\"}}"),
+            });
+            out.push_back(Delta::BlockEnd { index });
+        }
         Ok(())
     }
 
@@ -317,6 +329,10 @@ impl Decode for ResponsesDecoder {
         };
         self.begun && !self.items.last().is_some_and(is_silent)
     }
+}
+
+fn is_of_word(byte: u8) -> bool {
+    byte.is_ascii_lowercase() || byte == b'_'
 }
 
 fn parse<'a, T: serde::Deserialize<'a>>(raw: &'a RawValue) -> Option<T> {

@@ -3,17 +3,17 @@
 //! Everything is serialised once and then only copied. Nothing is kept at the server, so whatever
 //! the model is to know goes along each time, its own sealed reasoning included.
 
-use crate::{
-    Block, Message, ModelRequest, Piece, Prelude, Role, ToolDeclaration, ToolInput,
-    thinking::never_reasons,
-};
-use ropewalk_protocol::{Content, Thinking};
+use super::Responses;
+use crate::{Block, Message, ModelRequest, Piece, Prelude, Role, ToolDeclaration, ToolInput};
+use ropewalk_protocol::Content;
 use serde::Serialize;
 use serde_json::{Value, value::RawValue};
 use std::borrow::Cow;
 
 /// How the seal of a block of thinking begins when it is this protocol's: it is the whole item.
 const SEAL: &str = r#"{"type":"reasoning","#;
+/// How a seal begins that says which part of the answer the words before it were.
+pub(super) const PHASE_SEAL: &str = r#"{"phase":""#;
 
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
@@ -21,6 +21,9 @@ enum RequestItem<'a> {
     Message {
         role: Role,
         content: MessageContent<'a>,
+        /// The part of the answer that the model's words are, in the server's own word.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        phase: Option<Box<str>>,
     },
     FunctionCall {
         call_id: &'a str,
@@ -81,6 +84,9 @@ pub(super) fn message(message: &Message) -> Piece {
                 // Each text of the model's is an item, so that one more changes none that was sent.
                 _ => items.push(said(role, content)),
             },
+            Block::Thinking { signature, .. } if signature.starts_with(PHASE_SEAL) => {
+                set_phase(&mut items, signature);
+            }
             // Thoughts without a seal, or with another protocol's, say nothing to the server.
             Block::Thinking { signature, .. } => {
                 items.extend(sealed(signature).map(RequestItem::Sealed))
@@ -111,7 +117,23 @@ fn said(role: Role, content: &Content) -> RequestItem<'_> {
         Role::User => MessageContent::ByUser(vec![part(content)]),
         Role::Assistant => MessageContent::ByModel(content.in_words()),
     };
-    RequestItem::Message { role, content }
+    RequestItem::Message { role, content, phase: None }
+}
+
+/// Marks the words of the model's that stand last, and have no mark, as the part of its answer that they were.
+fn set_phase(items: &mut [RequestItem<'_>], seal: &str) {
+    let named = seal.strip_prefix(PHASE_SEAL).and_then(|rest| rest.strip_suffix("\"}"));
+    for item in items.iter_mut().rev() {
+        match (item, named) {
+            (
+                RequestItem::Message { role: Role::Assistant, phase: phase @ None, .. },
+                Some(named),
+            ) => {
+                *phase = Some(named.into());
+            }
+            _ => return,
+        }
+    }
 }
 
 fn part(content: &Content) -> ContentPart<'_> {
@@ -166,27 +188,22 @@ fn wire_tool(tool: &ToolDeclaration) -> ResponsesTool<'_> {
 }
 
 /// The whole body. Costs a copy of its bytes.
-pub(super) fn request(
-    (base_url, model): (&str, &str),
-    level: Option<Thinking>,
-    takes_cache_key: bool,
-    request: &ModelRequest,
-) -> Vec<u8> {
+pub(super) fn request(wire: &Responses, request: &ModelRequest) -> Vec<u8> {
+    let model = &*wire.model;
     let mut body = format!(
         r#"{{"model":{},"max_output_tokens":{},"stream":true,"store":false,"#,
         json(&model),
         request.max_tokens,
     );
-    if takes_cache_key {
+    if wire.takes_cache_key {
         let key = request.prelude.cache_key(model);
         body.push_str(&format!(r#""prompt_cache_key":"{key}","#));
     }
     // All others take it, and servers that know no reasoning ignore it.
-    if !never_reasons(base_url, model) {
+    if !wire.never_reasons {
         body.push_str(r#""include":["reasoning.encrypted_content"],"#);
     }
-    if let Some(level) = level {
-        let effort = level.as_str();
+    if let Some(effort) = wire.effort {
         body.push_str(&format!(r#""reasoning":{{"effort":"{effort}","summary":"auto"}},"#));
     }
     let prelude = request.prelude.as_str();
@@ -212,17 +229,15 @@ fn json(value: &impl Serialize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{Protocol, ServerConfig};
 
     fn body(model: &str, pieces: &[&str]) -> String {
         let pieces = pieces.iter().map(|text| message(&Message::user(*text))).collect();
         let prelude = prelude("be brief", &[]);
-        String::from_utf8(request(
-            ("https://api.openai.com/v1", model),
-            None,
-            true,
-            &ModelRequest { prelude, pieces, max_tokens: 9 },
-        ))
-        .unwrap()
+        let mut config = ServerConfig::new(Protocol::Responses, model);
+        config.base_url = "https://api.openai.com/v1".to_owned();
+        let request = ModelRequest { prelude, pieces, max_tokens: 9 };
+        String::from_utf8(super::request(&Responses::new(&config), &request)).unwrap()
     }
 
     #[test]

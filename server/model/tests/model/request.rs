@@ -2,10 +2,10 @@
 
 use crate::loopback;
 use ropewalk_model::{
-    ApiKey, Block, Header, Http, Message, Model, ModelError, ModelRequest, Protocol, Role,
-    ServerConfig, ServerModel, ToolDeclaration, ToolInput,
+    ApiKey, Block, BodyMembers, Header, Http, Message, Model, ModelError, ModelRequest, Protocol,
+    Role, ServerConfig, ServerModel, ToolDeclaration, ToolInput,
 };
-use ropewalk_protocol::Thinking;
+use ropewalk_protocol::{CacheLife, Thinking};
 use serde_json::{Value, json};
 
 fn model() -> ServerModel {
@@ -267,18 +267,75 @@ async fn a_turn_that_began_without_thinking_goes_on_without() {
 #[tokio::test]
 async fn openai_is_told_an_effort_and_asked_for_a_summary() {
     let hi = [Message::user("hi")];
-    for level in Thinking::ALL.iter().filter(|level| **level != Thinking::Off) {
-        let body = sent(thinking(Protocol::Responses, "gpt-5", *level), &hi, 8_000).await;
-        assert_eq!(body["reasoning"], json!({"effort": level.as_str(), "summary": "auto"}));
+    for (level, word) in [
+        (Thinking::Minimal, "minimal"),
+        (Thinking::Low, "low"),
+        (Thinking::Medium, "medium"),
+        (Thinking::High, "high"),
+        (Thinking::Max, "high"),
+    ] {
+        let body = sent(thinking(Protocol::Responses, "gpt-5", level), &hi, 8_000).await;
+        assert_eq!(body["reasoning"], json!({"effort": word, "summary": "auto"}));
         assert!(body["max_output_tokens"].as_u64().unwrap() > 8_000, "{body}");
-        let chat =
-            ServerConfig { provider: "groq".into(), ..thinking(Protocol::Chat, "m", *level) };
+        let chat = ServerConfig { provider: "groq".into(), ..thinking(Protocol::Chat, "m", level) };
         let body = sent(chat, &hi, 8_000).await;
-        assert_eq!(
-            (&body["reasoning_effort"], body.get("reasoning")),
-            (&json!(level.as_str()), None)
-        );
+        let word = if level == Thinking::Minimal { "low" } else { word };
+        assert_eq!((&body["reasoning_effort"], body.get("reasoning")), (&json!(word), None));
         assert_eq!(body["max_completion_tokens"], 8_000);
+    }
+}
+
+#[tokio::test]
+async fn a_model_that_thinks_unasked_is_asked_for_the_words_of_its_thoughts() {
+    let hi = [Message::user("hi")];
+    let summarized = Some(json!({"type": "adaptive", "display": "summarized"}));
+    for (model, level, wish) in [
+        ("claude-sonnet-5-5", None, summarized.clone()),
+        ("claude-sonnet-5-5", Some(Thinking::Off), summarized.clone()),
+        ("us.anthropic.claude-opus-5-5-v1:0", None, summarized),
+        // These think when they are asked to.
+        ("claude-opus-4-8", None, None),
+        ("claude-sonnet-4-5", None, None),
+        ("claude-3-5-haiku-latest", None, None),
+        ("qwen", None, None),
+    ] {
+        let mut config = ServerConfig::new(Protocol::Anthropic, model);
+        config.thinking = level;
+        let body = sent(config, &hi, 8_000).await;
+        assert_eq!(body.get("thinking"), wish.as_ref(), "{model}");
+        assert_eq!(body.get("output_config"), None);
+    }
+}
+
+#[tokio::test]
+async fn prompts_are_kept_for_as_long_as_is_configured() {
+    let markers = async |protocol, life| {
+        let mut config = ServerConfig::new(protocol, "anthropic/claude-sonnet-5-5");
+        config.provider = "openrouter".to_owned();
+        config.cache = life;
+        let body = sent(config, &[Message::user("hi")], 8_000).await.to_string();
+        (body.matches("cache_control").count(), body.matches(r#""ttl":"1h""#).count())
+    };
+    for protocol in [Protocol::Anthropic, Protocol::Chat] {
+        let most = markers(protocol, CacheLife::FiveMinutes).await.0;
+        assert!(most >= 2, "{protocol:?}");
+        assert_eq!(markers(protocol, CacheLife::FiveMinutes).await, (most, 0));
+        assert_eq!(markers(protocol, CacheLife::Hour).await, (most, most));
+        assert_eq!(markers(protocol, CacheLife::Off).await, (0, 0));
+    }
+}
+
+#[tokio::test]
+async fn a_request_has_the_members_that_are_configured() {
+    for protocol in [Protocol::Anthropic, Protocol::Chat, Protocol::Responses] {
+        let mut config = ServerConfig::new(protocol, "m");
+        let members = json!({"model": "other", "top_p": 0.25, "service_tier": {"a": null}});
+        config.body = BodyMembers::new(members.as_object().unwrap().clone());
+        let body = sent(config, &[Message::user("hi é")], 8_000).await;
+        for (name, value) in members.as_object().unwrap() {
+            assert_eq!(&body[name], value, "{protocol:?}");
+        }
+        assert!(body.to_string().contains("hi é") && body["stream"] == true, "{body}");
     }
 }
 

@@ -68,6 +68,39 @@ fn completed() -> Value {
         "usage": {"input_tokens": 100, "input_tokens_details": {"cached_tokens": 60}, "output_tokens": 7}}})
 }
 
+#[test]
+fn the_part_of_the_answer_that_words_were_goes_back_with_them() {
+    let said = |id: &str, phase: Value, text: &str| {
+        json!({"type": "message", "id": id, "role": "assistant", "phase": phase,
+            "content": [{"type": "output_text", "text": text}]})
+    };
+    let events = [
+        done(0, said("m1", json!("commentary"), "I look.")),
+        done(1, call("bash", "c1", json!("{}"))),
+        done(2, said("m2", json!("final_answer"), "Done é.")),
+        done(3, said("m3", json!(null), "More.")),
+        done(4, said("m4", json!("no \"word\""), "Odd.")),
+        completed(),
+    ];
+    let reply = reply(&stream(&events), 7);
+    let content = reply.blocks;
+    let piece = model().encode(&Message { role: Role::Assistant, content });
+    let items: Vec<Value> = serde_json::from_str(&format!("[{piece}]")).unwrap();
+    let told: Vec<(&str, Option<&str>)> = items
+        .iter()
+        .filter(|item| item["type"] == "message")
+        .map(|item| (item["content"].as_str().unwrap(), item["phase"].as_str()))
+        .collect();
+    let expected = [
+        ("I look.", Some("commentary")),
+        ("Done é.", Some("final_answer")),
+        ("More.", None),
+        ("Odd.", None),
+    ];
+    assert_eq!(told, expected);
+    assert_eq!(items.iter().filter(|item| item["type"] == "reasoning").count(), 0);
+}
+
 /// A reply of all that there is: sealed reasoning, words, two calls whose arguments interleave.
 fn rich() -> Vec<u8> {
     let thought = json!({"type": "reasoning", "id": "rs_1", "status": "completed", "encrypted_content": "gAAA",

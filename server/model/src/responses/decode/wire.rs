@@ -48,6 +48,9 @@ pub(super) struct WireItem<'a> {
     pub(super) summary: Raw<'a>,
     #[serde(default, deserialize_with = "maybe")]
     pub(super) encrypted_content: Option<String>,
+    /// The part of the answer that a message is.
+    #[serde(default, deserialize_with = "maybe")]
+    pub(super) phase: Option<String>,
 }
 
 /// A part of a message, or of reasoning.
