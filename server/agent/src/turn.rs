@@ -140,6 +140,7 @@ impl Turn {
         }
         let may_go_on = self.step < self.most_steps();
         said.reply.stop_reason == ModelStop::PauseTurn
+            || self.makes_room(said).await
             || self.mends(said)
             || may_go_on && self.parts.inbox.has_words()
             || may_go_on && self.goes_on_at_stop(&said.reply).await

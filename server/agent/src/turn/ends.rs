@@ -26,6 +26,25 @@ impl Turn {
         true
     }
 
+    /// True if the context was full in the midst of a reply, and a compaction has made room: the model is told to go on.
+    pub(crate) async fn makes_room(&mut self, said: &StepReply) -> bool {
+        if said.reply.stop_reason != ModelStop::ContextFull || self.is_cut_too_often() {
+            return false;
+        }
+        let cuts = self.cuts + 1;
+        let before = self.conversation.history.pieces();
+        // A turn that can't go on ends with the words of the reply.
+        let made = self.before_step(true).await.is_ok();
+        if !made || self.conversation.history.pieces() == before {
+            return false;
+        }
+        self.cuts = cuts;
+        let words = "(Your message was cut because the context was full. A summary stands in the place of the conversation's \
+                     beginning now, so that there is room: go on where your message ended.)";
+        self.conversation.push_user(vec![Block::text(words)]);
+        true
+    }
+
     /// Counts replies in a row that were cut at the limit of output tokens. Gives words for the model if this one was.
     pub(crate) fn count_cut(&mut self, said: &StepReply) -> Result<Option<String>, TooOften> {
         self.asked_again &= said.calls.is_empty();

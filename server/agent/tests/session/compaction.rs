@@ -4,7 +4,7 @@ mod kept;
 mod whole;
 
 use crate::bench::*;
-use ropewalk_model::Protocol;
+use ropewalk_model::{ModelStop, Protocol};
 use ropewalk_protocol::{CompactionCause, Event, Op, StopReason};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -445,5 +445,41 @@ async fn a_reply_that_breaks_off_because_the_context_is_full_leaves_nothing_behi
         assert_eq!(compactions(&bench), [CompactionCause::Refused], "{protocol:?}");
         let last = bench.model.recorded().pop().unwrap().raw;
         assert!(!last.contains("Half an answer") && !last.contains("12.txt"), "{last}");
+    }
+}
+
+#[tokio::test]
+async fn a_reply_that_ends_because_the_context_is_full_goes_on_behind_a_summary() {
+    for protocol in [Protocol::Anthropic, Protocol::Chat, Protocol::Responses] {
+        for full_replies in [1, 9] {
+            let next = AtomicUsize::new(0);
+            let make = move |said: &Value| {
+                if is_question(said) {
+                    return says("**Goal**: read all files.\n**Next**: the last file.");
+                }
+                match next.fetch_add(1, Ordering::SeqCst) {
+                    at if at < 12 => calls("read_file", json!({ "path": format!("{at}.txt") })),
+                    at if at < 12 + full_replies => {
+                        says("Half an answer").stop(ModelStop::ContextFull)
+                    }
+                    _ => says("All read."),
+                }
+            };
+            let replies = [ScriptedReply::from_fn(make).by_beginning().forever()];
+            let mut bench = start_kept_over(protocol, replies, |_| {});
+            files(&bench, 13);
+            let stop = bench.run("Read all of them").await;
+            assert_eq!(compactions(&bench)[0], CompactionCause::Refused, "{protocol:?}");
+            if full_replies == 1 {
+                assert_eq!(stop, StopReason::EndTurn, "{protocol:?}");
+                let last = bench.model.recorded().pop().unwrap().raw;
+                assert!(last.contains("cut because the context was full"), "{last}");
+                assert!(last.contains("Half an answer"), "{last}");
+            } else {
+                // A context that stays full ends the turn, in words.
+                assert_ne!(stop, StopReason::EndTurn, "{protocol:?}");
+                assert!(bench.model.requests().len() < 12 + 10, "{protocol:?}");
+            }
+        }
     }
 }

@@ -119,7 +119,9 @@ impl ServerLine {
             return ModelError::Cut { why };
         }
         if let Some(variable) = detour {
-            why.push_str(&format!("; {variable} names a proxy on the way"));
+            why.push_str(&format!(
+                "; {variable} names a proxy on the way, and NO_PROXY names hosts that are reached without one"
+            ));
         }
         ModelError::Unreachable { host, why }
     }

@@ -437,6 +437,7 @@ fn garbage_is_passed_over() {
         delta(json!({"content": 7, "tool_calls": [], "audio": {"x": 1}})),
         delta(json!({"content": {"text": "?"}, "role": 7})),
         delta(json!({"content": "hi", "annotations": [1]})),
+        json!({"choices": [null]}),
         json!({"choices": [{"delta": null, "finish_reason": null}, {"delta": {"content": "the second choice"}}]}),
         calls(json!([{"index": 0}])),
         finish("stop"),

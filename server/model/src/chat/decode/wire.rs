@@ -131,9 +131,9 @@ impl<'de: 'a, 'a> Deserialize<'de> for Choices<'a> {
             }
 
             fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Choices<'de>, A::Error> {
-                let first = seq.next_element()?;
+                let first = seq.next_element::<Option<Choice<'de>>>()?;
                 while seq.next_element::<IgnoredAny>()?.is_some() {}
-                Ok(Choices::First(first.map(Box::new)))
+                Ok(Choices::First(first.flatten().map(Box::new)))
             }
         }
         deserializer.deserialize_any(First)
