@@ -12,7 +12,7 @@ use ropewalk_commands::layer::{BuildInputs, Layer};
 use ropewalk_workspace::{Fork, Roots, View, Workspace};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
 const WORKS: &[Work] = &[];
 
@@ -53,7 +53,7 @@ impl Bench {
         let runs = (0..10).map(|_| {
             let (mut layer, mut ever, view) = (self.layer(), BuildInputs::default(), self.view());
             layer.materialise(&view, &mut ever).expect("the layer can be written");
-            let started = SystemTime::now();
+            let started = ropewalk_commands::layer::file_time();
             for number in 0..CHANGES {
                 put(&self.dir.path().join("layer/0/up").join(below), number, text);
             }

@@ -50,6 +50,8 @@ pub(super) struct TurnPrinter<W> {
     calls: Vec<RunningCall>,
     /// Since when the model is waited for, if it is.
     waits: Option<Instant>,
+    /// The number of the try that comes next, and when.
+    next_try: Option<(u32, Instant)>,
     /// True if a line says what runs now.
     is_live: bool,
     /// The call that was shown last, if nothing was shown since.
@@ -100,6 +102,7 @@ impl<W: Write> TurnPrinter<W> {
             said: false,
             calls: Vec::new(),
             waits: None,
+            next_try: None,
             is_live: form != OutputForm::Json && terminal::can_rewrite(),
             last: None,
             check_failed: false,
@@ -165,6 +168,11 @@ impl<W: Write> TurnPrinter<W> {
     /// Says what runs now and for how many seconds, where that line can be rewritten.
     pub(super) fn tick(&self) {
         if !self.is_live || self.midline {
+            return;
+        }
+        let until_try = self.next_try.map(|(_, at)| at.saturating_duration_since(Instant::now()));
+        if let Some(left) = until_try.filter(|left| !left.is_zero()) {
+            terminal::show_now("trying again in", left.as_secs() + 1);
             return;
         }
         let (what, since) = match (self.calls.as_slice(), self.waits) {
@@ -266,11 +274,19 @@ impl<W: Write> TurnPrinter<W> {
         match event {
             Event::StepStarted { .. } => {
                 self.said = false;
+                self.next_try = None;
                 self.waits = Some(Instant::now());
                 Ok(())
             }
             Event::TextDelta { text, .. } => self.said(text),
             Event::Retrying { attempt, wait_ms, reason, .. } => {
+                let known = self.next_try.is_some_and(|(known, _)| known == *attempt);
+                let at = Instant::now().checked_add(std::time::Duration::from_millis(*wait_ms));
+                self.next_try = at.map(|at| (*attempt, at));
+                // The count-down of a wait that was told.
+                if known && !self.said {
+                    return Ok(());
+                }
                 let seconds = std::time::Duration::from_millis(*wait_ms).as_secs_f64();
                 let void =
                     if std::mem::take(&mut self.said) { "; the answer starts over" } else { "" };

@@ -32,6 +32,7 @@ pub use build_inputs::BuildInputs;
 pub use caches::BuildCaches;
 use caches::{is_built_in, is_project_file};
 pub(crate) use caches::{is_project, remove};
+pub use folder::file_time;
 
 use folder::Stamp;
 use ropewalk_workspace::{ContentHash, Place, Proposal, ProposedChange};

@@ -10,14 +10,13 @@ use super::hidden::{HiddenFiles, Hiding};
 use super::in_place::not_started;
 use super::{CommandSettings, holding, result_of, showing, spec, taken_in};
 use crate::command::Sink;
-use crate::layer::{BuildInputs, Layer, LayerChanges, LayerError};
+use crate::layer::{BuildInputs, Layer, LayerChanges, LayerError, file_time};
 use ropewalk_tools::blocking::on_thread;
 use ropewalk_tools::runner::Command;
 use ropewalk_tools::tool::{Context, ReadFilter, ToolOutput};
 use ropewalk_workspace::View;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::SystemTime;
 use tokio::sync::{Mutex, OwnedMutexGuard};
 
 /// The most that is copied, in bytes.
@@ -150,7 +149,7 @@ impl OnACopy {
             let copied = copy_of(&mut held)?;
             let (asked, words) = copied.moved(asked)?;
             told.push(words);
-            let (view, started) = (own.view.clone(), SystemTime::now());
+            let (view, started) = (own.view.clone(), file_time());
             copied.unfinished = Some(UncollectedCommand { view, started });
             Ok((held, asked, told))
         });
@@ -195,7 +194,7 @@ impl OnACopy {
         let spec = spec(asked, context, &self.settings);
         Ok(Box::new(move |sink: Sink, stop| {
             Box::pin(async move {
-                let (view, started) = (own.view.clone(), SystemTime::now());
+                let (view, started) = (own.view.clone(), file_time());
                 copied.unfinished = Some(UncollectedCommand { view, started });
                 let (mut copied, outcome) = match holding(copied, spec, sink, stop).await {
                     Ok((copied, Ok(outcome))) => (copied, outcome),

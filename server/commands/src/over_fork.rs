@@ -12,7 +12,7 @@ use super::background::BackgroundWork;
 use super::folders::UncollectedCommand;
 use super::{CommandSettings, hidden, hints};
 use crate::command::{Exit, LEFT_RUNNING, Sink};
-use crate::layer::{LayerChanges, LayerError};
+use crate::layer::{LayerChanges, LayerError, file_time};
 use attended::{Attended, ForSandbox, attended};
 use futures::FutureExt;
 use live::{Builds, Live, room_of};
@@ -27,7 +27,6 @@ use std::convert::Infallible;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::SystemTime;
 use tokio::sync::{Mutex, OwnedMutexGuard, oneshot};
 
 /// The layer of the commands that run one after the other.
@@ -85,7 +84,7 @@ impl OverForkRunner {
         let live = live_of(&mut held)?;
         let secrets = live.hidden.secrets.clone();
         live.unfinished =
-            Some(UncollectedCommand { view: context.view.clone(), started: SystemTime::now() });
+            Some(UncollectedCommand { view: context.view.clone(), started: file_time() });
         let sandbox = live.sandbox.clone();
         let sink = super::showing(context);
         let mut asked = ForSandbox::new(asked, context, &self.settings, MAIN, shown.veil);

@@ -336,6 +336,21 @@ fn limit(begun: bool) -> &'static str {
     }
 }
 
+impl ModelError {
+    /// The error without what is to be done of it, beside a word on how long it is waited.
+    pub(crate) fn reason(&self) -> String {
+        match self {
+            ModelError::RateLimited { message, .. } => {
+                format!("the model server's rate limit is reached{}", in_brackets(message))
+            }
+            ModelError::Overloaded { message, .. } => {
+                format!("the model server is overloaded{}", in_brackets(message))
+            }
+            error => error.to_string(),
+        }
+    }
+}
+
 fn in_brackets(message: &str) -> String {
     if message.is_empty() { String::new() } else { format!(" ({message})") }
 }

@@ -34,6 +34,8 @@ const LINGER: Duration = Duration::from_secs(5);
 const FIRST_WORD: Duration = Duration::from_secs(5);
 /// at least this often.
 const NEXT_WORD: Duration = Duration::from_secs(30);
+/// How often a wait before the next try is told anew.
+const COUNT_DOWN: Duration = Duration::from_secs(5);
 
 /// Host and port of a URL, without user and password.
 pub(crate) fn host_of(url: &Url) -> String {
@@ -104,7 +106,8 @@ enum Phase {
     Read(Box<OpenResponse>),
     /// All of the reply is read; the end of its answer is not.
     Drain(Box<OpenResponse>),
-    Wait(Duration),
+    /// So long until the next try, for this reason.
+    Wait(Duration, String),
     Failed(ModelError),
     Over,
 }
@@ -133,12 +136,7 @@ impl Exchange {
             match std::mem::replace(&mut self.state, Phase::Over) {
                 Phase::Over => return None,
                 Phase::Failed(error) => return Some(self.last_words(error)),
-                Phase::Wait(wait) => {
-                    if !wait.is_zero() {
-                        tokio::time::sleep(wait).await;
-                    }
-                    self.state = Phase::Start;
-                }
+                Phase::Wait(wait, reason) => self.wait_out(wait, reason).await,
                 Phase::Start => {
                     self.tried = self.tried.saturating_add(1);
                     self.begun = Instant::now();
@@ -207,9 +205,28 @@ impl Exchange {
         tracing::info!(%error, tried = self.tried, ?wait, "the model's reply is asked for again");
         let used = self.out.drain(..).rfind(|delta| matches!(delta, Delta::Usage(_)));
         self.out.extend(used);
+        self.wait(wait, error.reason());
+    }
+
+    /// Waits so long before the next try, and says so.
+    fn wait(&mut self, wait: Duration, reason: String) {
         let attempt = self.tried.saturating_add(1);
-        self.out.push_back(Delta::Retrying { attempt, wait, reason: error.to_string() });
-        self.state = Phase::Wait(wait);
+        self.out.push_back(Delta::Retrying { attempt, wait, reason: reason.clone() });
+        self.state = Phase::Wait(wait, reason);
+    }
+
+    /// Waits until the next try, or until the time that is left is a multiple of [`COUNT_DOWN`] and told anew.
+    async fn wait_out(&mut self, wait: Duration, reason: String) {
+        let rest = wait.as_nanos().checked_rem(COUNT_DOWN.as_nanos()).unwrap_or(0);
+        let rest = u64::try_from(rest).map(Duration::from_nanos).unwrap_or_default();
+        let next = if rest.is_zero() { wait.min(COUNT_DOWN) } else { rest };
+        if !next.is_zero() {
+            tokio::time::sleep(next).await;
+        }
+        match wait.saturating_sub(next) {
+            Duration::ZERO => self.state = Phase::Start,
+            left => self.wait(left, reason),
+        }
     }
 
     /// The server has been asked, or has said something: a wait begins anew.

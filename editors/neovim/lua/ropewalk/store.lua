@@ -206,7 +206,8 @@ function on.retrying(state, event)
   if parent then
     touch(state, parent)
   end
-  state.note = ('asked again (%d): %s'):format(event.attempt, event.reason)
+  local wait = event.waitMs >= 1000 and (' in %d s'):format(math.ceil(event.waitMs / 1000)) or ''
+  state.note = ('try %d%s: %s'):format(event.attempt, wait, event.reason)
 end
 
 function on.waiting(state, event)

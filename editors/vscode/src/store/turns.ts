@@ -217,7 +217,8 @@ export class TurnWriter {
             const said = (item: Item) => 'message' in item && item.message === message && item.thread === open.thread;
             this.store.change({ op: 'drop', ids: [...this.store.items()].filter(said).map(({ id }) => id) });
         }
-        if (!event.thread) this.doing(`asking again: ${event.reason}`);
+        const wait = event.waitMs >= 1000 ? ` in ${Math.ceil(event.waitMs / 1000)} s` : '';
+        if (!event.thread) this.doing(`try ${event.attempt}${wait}: ${event.reason}`);
     }
 
     private call(event: Event<'tool_call'>): void {

@@ -176,7 +176,8 @@ fn a_retry_says_that_what_was_said_is_void() {
         for_people(&[step.clone(), text("Half"), retry.clone()]),
         "Half\n(cut; try 2 in 1.5 s; the answer starts over)\n"
     );
-    assert_eq!(for_people(&[step, retry]), "(cut; try 2 in 1.5 s)\n");
+    let later = Event::Retrying { turn: 1, attempt: 2, wait_ms: 1_000, reason: "cut".to_owned() };
+    assert_eq!(for_people(&[step, retry, later]), "(cut; try 2 in 1.5 s)\n");
 }
 
 #[test]

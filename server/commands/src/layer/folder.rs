@@ -10,6 +10,7 @@ mod marks;
 mod stamp;
 mod write;
 
+pub use stamp::file_time;
 pub(super) use stamp::{Moment, Stamp, StampKind};
 
 use rustix::fs::{AtFlags, CWD, Dir, Mode, OFlags, RawMode};

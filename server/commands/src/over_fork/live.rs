@@ -2,7 +2,9 @@
 
 use crate::folders::{LayerFolder, UncollectedCommand, roots_of};
 use crate::hidden::{HiddenFiles, Hiding};
-use crate::layer::{BuildCaches, BuildInputs, Layer, LayerChanges, LayerError, redacted_outside};
+use crate::layer::{
+    BuildCaches, BuildInputs, Layer, LayerChanges, LayerError, file_time, redacted_outside,
+};
 use crate::over_fork::attended::MaskedPaths;
 use crate::{BUILDS, CommandSettings, repository};
 use ropewalk_sandbox::{End, LayerRoom, Limits, Plan, Sandbox, Spec, Upper};
@@ -14,7 +16,7 @@ use std::ffi::OsString;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
 /// The longest that build caches are not looked at.
 const HOUR: Duration = Duration::from_secs(3600);
@@ -227,8 +229,7 @@ impl Live {
         shown.told.extend(layer.materialise(view, &mut built.ever)?.told);
         built.begins();
         let builds = built.builds(&layer, &self.hidden);
-        let unfinished =
-            Some(UncollectedCommand { view: view.clone(), started: SystemTime::now() });
+        let unfinished = Some(UncollectedCommand { view: view.clone(), started: file_time() });
         let (sandbox, disk) = (self.sandbox.clone(), self.disk.clone());
         Ok(BackgroundLayer {
             sandbox,

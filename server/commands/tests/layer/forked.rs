@@ -1,10 +1,10 @@
 //! A layer for a command in the background: with what was built, without what the view has.
 
 use crate::support::{Bench, opaque, put, said, stamp};
+use ropewalk_commands::layer::file_time;
 use ropewalk_text::Text;
 use ropewalk_workspace::ProposedChange;
 use std::fs;
-use std::time::SystemTime;
 
 #[test]
 fn ignored_files_come_along_with_their_times_and_the_rest_is_written_anew() {
@@ -27,7 +27,7 @@ fn ignored_files_come_along_with_their_times_and_the_rest_is_written_anew() {
     assert_eq!(other.materialise(&view, &mut bench.ever).unwrap().told, Vec::<String>::new());
     assert_eq!(fs::read_to_string(up("made.txt")).unwrap(), "made\n");
     put(&up("a.txt"), b"by the one in the background\n");
-    let collected = other.collect(&view, SystemTime::now(), &mut bench.ever).unwrap();
+    let collected = other.collect(&view, file_time(), &mut bench.ever).unwrap();
     assert_eq!(said(&collected), ["write a.txt \"by the one in the background\\n\""]);
     assert_eq!(fs::read_to_string(bench.up("a.txt")).unwrap(), "changed\n");
 }

@@ -3,10 +3,10 @@
 
 use crate::real::{can_mount, run};
 use crate::support::{Bench, put, said};
+use ropewalk_commands::layer::file_time;
 use ropewalk_text::Text;
 use ropewalk_workspace::ProposedChange;
 use std::path::Path;
-use std::time::SystemTime;
 
 /// How it begins that the repository is as it was, and how that nothing is kept.
 const KEPT: &str = "git changes are not kept (commit after accepting): .git";
@@ -51,7 +51,7 @@ fn check_with(format: &str, lines: &str, proposed: &[&str], words: &str) {
             continue;
         }
         let (view, _) = bench.materialise();
-        let started = SystemTime::now();
+        let started = file_time();
         let lines = [format!("G=\"{GIT}\"; {lines}")];
         if on_a_copy {
             assert!(shell(&bench.up(""), &lines[0]), "{}", lines[0]);

@@ -1,9 +1,11 @@
 //! A command's move of which one half can't be kept: then the other half isn't either, and no content is lost.
 
 use crate::support::{Bench, gone, is_gone, put, said};
+use ropewalk_commands::layer::file_time;
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::MetadataExt as _;
 
 const FILES: &[(&str, &str)] = &[("a.txt", "alpha\n"), ("b.txt", "beta\n"), ("c.txt", "gamma\n")];
 
@@ -76,6 +78,20 @@ fn a_file_stays_when_its_new_place_changed_meanwhile() {
     assert_eq!(said(&collected), [""; 0]);
     assert!(collected.told.concat().contains("not deleted, because"), "{:?}", collected.told);
     assert_eq!(bench.reads("b.txt").as_deref(), Some("theirs\n"));
+}
+
+#[test]
+fn no_file_that_is_saved_while_a_command_runs_is_older_than_its_start() {
+    let folder = tempfile::tempdir().unwrap();
+    for number in 0..1_000 {
+        // Nobody has asked for the times of a new file, so that it has the coarse ones.
+        let (file, started) = (folder.path().join(number.to_string()), file_time());
+        fs::write(&file, "theirs").unwrap();
+        let saved = fs::metadata(&file).unwrap();
+        let changed = (saved.ctime(), saved.ctime_nsec());
+        let start = started.duration_since(std::time::UNIX_EPOCH).unwrap();
+        assert!(changed >= (start.as_secs() as i64, start.subsec_nanos().into()), "{number}");
+    }
 }
 
 #[test]

@@ -4,6 +4,7 @@
 
 use crate::support::{Bench, put};
 use proptest::prelude::*;
+use ropewalk_commands::layer::file_time;
 use ropewalk_text::Text;
 use ropewalk_text::decode::{FileFormat, decode, encode};
 use ropewalk_workspace::{Proposal, ProposedChange};
@@ -12,7 +13,6 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::SystemTime;
 
 const FILES: &[&str] = &[
     "a.txt",
@@ -216,7 +216,7 @@ fn check(lines: &[String], on_a_copy: bool) {
     plain_copy(&tree, &copy);
     run(&copy, None, lines);
     let (view, _) = bench.materialise();
-    let started = SystemTime::now();
+    let started = file_time();
     if on_a_copy {
         run(&bench.up(""), None, lines);
     } else {

@@ -1,6 +1,6 @@
 //! A workspace over a temporary folder with a layer beside it, and the marks an overlay makes in one.
 
-use ropewalk_commands::layer::{BuildInputs, Layer, LayerChanges, LayerUpdate};
+use ropewalk_commands::layer::{BuildInputs, Layer, LayerChanges, LayerUpdate, file_time};
 use ropewalk_text::decode::encode;
 use ropewalk_workspace::entry::Maker;
 use ropewalk_workspace::{
@@ -10,7 +10,6 @@ use rustix::fs::{CWD, FileType, Mode, XattrFlags};
 use std::fs;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
 
 pub(crate) struct Bench {
     pub(crate) dir: tempfile::TempDir,
@@ -86,7 +85,7 @@ impl Bench {
     /// The layer is written, a command changes it, what it did is collected.
     pub(crate) fn collect(&mut self, run: impl FnOnce(&Self)) -> (View, LayerChanges) {
         let (view, _) = self.materialise();
-        let started = SystemTime::now();
+        let started = file_time();
         run(self);
         let collected = self.layer.collect(&view, started, &mut self.ever).unwrap();
         (view, collected)

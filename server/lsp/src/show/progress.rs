@@ -82,11 +82,19 @@ fn first_line(text: &str, most: usize) -> String {
     plain_line(text.lines().next().unwrap_or_default()).chars().take(most).collect()
 }
 
+/// A time in whole seconds, or with a decimal where it is short.
+fn in_seconds(milliseconds: u64) -> String {
+    match milliseconds {
+        ..3_000 => format!("{}.{} s", milliseconds / 1000, milliseconds % 1000 / 100),
+        _ => format!("{} s", milliseconds.div_ceil(1000)),
+    }
+}
+
 /// Words of the turn's progress about an event.
 pub(super) fn progress_words(event: &Event, todos: &TodoList) -> Option<String> {
     Some(match event {
         Event::Retrying { attempt, wait_ms, reason, .. } => {
-            format!("try {attempt} in {:.1} s: {reason}", *wait_ms as f64 / 1000.0)
+            format!("try {attempt} in {}: {reason}", in_seconds(*wait_ms))
         }
         Event::Waiting { waited_ms, is_queued, .. } => {
             let whom = if *is_queued { "its turn at the model" } else { "the model" };

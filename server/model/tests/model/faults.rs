@@ -14,12 +14,43 @@ use ropewalk_model::{
 use std::{sync::atomic::Ordering, time::Duration};
 
 /// The waits of a reply's retries.
-fn waits(deltas: &[Delta]) -> Vec<Duration> {
+pub(crate) fn waits(deltas: &[Delta]) -> Vec<Duration> {
+    let told = told_waits(deltas);
+    let is_first = |at: &usize| *at == 0 || told[at - 1].0 != told[*at].0;
+    (0..told.len()).filter(is_first).map(|at| told[at].1).collect()
+}
+
+/// The number of each try that comes next, and how long until then, as often as it is told.
+fn told_waits(deltas: &[Delta]) -> Vec<(u32, Duration)> {
     let waits = deltas.iter().filter_map(|delta| match delta {
-        Delta::Retrying { wait, .. } => Some(*wait),
+        Delta::Retrying { attempt, wait, .. } => Some((*attempt, *wait)),
         _ => None,
     });
     waits.collect()
+}
+
+#[tokio::test]
+async fn a_long_wait_is_counted_down() {
+    let _clock = Clock::stop();
+    for (fields, told) in [
+        ("retry-after: 13\r\n", vec![13, 10, 5]),
+        ("retry-after: 5\r\n", vec![5]),
+        ("retry-after: 15\r\n", vec![15, 10, 5]),
+    ] {
+        let protocol = Protocol::Chat;
+        let server = Loopback::start([whole(429, fields, "slow down"), good(protocol)]).await;
+        let (deltas, reply) = read(ask(&server.model(protocol))).await;
+        assert_eq!(reply.unwrap().blocks, [Block::text("good")]);
+        let expected: Vec<_> = told.iter().map(|wait| (2, Duration::from_secs(*wait))).collect();
+        assert_eq!(told_waits(&deltas), expected);
+        // The words beside the number have none of their own.
+        let reasons = deltas.iter().filter_map(|delta| match delta {
+            Delta::Retrying { reason, .. } => Some(reason),
+            _ => None,
+        });
+        assert!(reasons.clone().all(|reason| !reason.contains("another")), "{deltas:?}");
+        assert!(reasons.clone().all(|reason| reason.contains("slow down")), "{deltas:?}");
+    }
 }
 
 /// The fault, then a good reply: the fault is got over by one retry. Gives its wait.

@@ -264,7 +264,9 @@ pub(crate) async fn read(mut stream: Deltas) -> (Vec<Delta>, Result<ModelReply, 
         {
             let next = futures::poll!(stream.next());
             assert!(next.is_pending(), "{delta:?} is waited for");
-            advance(*wait).await;
+            // A long wait is told anew at each multiple of five seconds.
+            let rest = Duration::from_nanos((wait.as_nanos() % (5 * SECOND).as_nanos()) as u64);
+            advance(if rest.is_zero() { (*wait).min(5 * SECOND) } else { rest }).await;
         }
         builder.push(&delta);
         deltas.push(delta);

@@ -251,11 +251,8 @@ async fn a_server_elsewhere_is_tried_for_a_minute_and_each_wait_is_told() {
         let model = ServerModel::new(config, Http::over(network.clone())).unwrap();
         let (deltas, reply) = read(ask(&model)).await;
         assert!(matches!(reply.unwrap_err(), ModelError::Unreachable { .. }));
-        let waits = deltas.iter().filter_map(|delta| match delta {
-            Delta::Retrying { wait, .. } => Some(*wait),
-            _ => None,
-        });
-        let total = waits.sum::<Duration>().as_secs_f64().round() as u64;
+        let total =
+            crate::faults::waits(&deltas).iter().sum::<Duration>().as_secs_f64().round() as u64;
         assert!((least..=most).contains(&total), "{reach} {total}: {deltas:?}");
     }
 }

@@ -56,6 +56,21 @@ impl From<SystemTime> for Moment {
     }
 }
 
+/// The time by the clock that file systems stamp their files with: no file that is changed from now on has an earlier one. It
+/// goes in steps of some milliseconds, behind the system's own.
+pub fn file_time() -> SystemTime {
+    #[cfg(target_os = "linux")]
+    {
+        let now = rustix::time::clock_gettime(rustix::time::ClockId::RealtimeCoarse);
+        if let (Ok(seconds), Ok(nanos)) = (now.tv_sec.try_into(), now.tv_nsec.try_into())
+            && let Some(now) = UNIX_EPOCH.checked_add(Duration::new(seconds, nanos))
+        {
+            return now;
+        }
+    }
+    SystemTime::now()
+}
+
 /// The file system's record of a name. Two equal stamps are one unchanged thing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::layer) struct Stamp {
