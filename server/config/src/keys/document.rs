@@ -30,7 +30,7 @@ impl Key {
             }
             KeyType::Protocol => "the name of a protocol".to_owned(),
             KeyType::BaseUrl => {
-                "a URL with `http://` or `https://` and without user, password, query or fragment"
+                "a URL with `http://` or `https://` and without user, password, query (that is `query`) or fragment"
                     .to_owned()
             }
             KeyType::KeyCommand => {
