@@ -20,8 +20,6 @@ pub(crate) struct ContextNotices {
     ends: Option<String>,
     measured: Option<MeasuredRequest>,
     learnt: Option<LearntContext>,
-    /// The longest reply of a model, by its name, as its server's refusal said.
-    learnt_output: Option<(String, u32)>,
     /// The room of the last request.
     room: Option<ContextRoom>,
 }
@@ -167,10 +165,6 @@ impl ContextNotices {
             let learnt = u32::try_from(learnt.tokens).unwrap_or(u32::MAX);
             limits.context = Some(limits.context.map_or(learnt, |known| known.min(learnt)));
         }
-        if let Some((_, learnt)) = self.learnt_output.as_ref().filter(|(of, _)| of == model.name())
-        {
-            limits.max_output = Some(limits.max_output.map_or(*learnt, |known| known.min(*learnt)));
-        }
         limits
     }
 
@@ -185,11 +179,6 @@ impl ContextNotices {
         usize::try_from(tokens.saturating_mul(1_000_000) / million).unwrap_or(usize::MAX)
     }
 
-    /// Forgets the longest reply that a refusal named: with it the request was refused all the same.
-    pub(crate) fn forget_output(&mut self) {
-        self.learnt_output = None;
-    }
-
     /// Learns limits that a server names in a refusal; true if that changes what is known.
     pub(crate) fn learn_told(&mut self, model: &dyn Model, error: &ModelError) -> bool {
         let (before, told) = (self.limits(model), error.told_limits());
@@ -197,8 +186,7 @@ impl ContextNotices {
             self.learn(model, context.into());
         }
         if let Some(output) = told.max_output {
-            let known = before.max_output.unwrap_or(u32::MAX);
-            self.learnt_output = Some((model.name().to_owned(), output.min(known)));
+            model.learn_output(Some(output.min(before.max_output.unwrap_or(u32::MAX))));
         }
         self.limits(model) != before
     }

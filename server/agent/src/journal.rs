@@ -19,6 +19,7 @@ pub mod record;
 pub mod reduction;
 mod replay;
 pub mod store;
+pub(crate) mod told;
 
 use record::{JournalHead, Record, ThreadRecord};
 use serde::Serialize;

@@ -1,11 +1,12 @@
 //! Knowledge of the model: skills and instructions that it was told beside its system prompt.
 //!
-//! Turn marks keep a copy, so that a rewind knows what the model no longer has. Of a session that goes on only the
-//! loaded skills are known: all else is told anew.
+//! Turn marks keep a copy, so that a rewind knows what the model no longer has. A session that goes on knows all but the
+//! nested instructions, which are told anew.
 
+use crate::journal::told::ToldSinceOpening;
 use ropewalk_guidance::loading::LoadedSkill;
 use ropewalk_workspace::ContentHash;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -16,14 +17,8 @@ pub(crate) struct Knowledge {
     pub(crate) skills: Vec<LoadedSkill>,
     /// Instruction files below a root, with the text that was told.
     pub(crate) nested: BTreeMap<PathBuf, ContentHash>,
-    /// Instructions told of since the system prompt was made: by file, None for one that is gone.
-    pub(crate) instructions: BTreeMap<String, Option<ContentHash>>,
-    /// Skills told of since then: by name, with the description.
-    pub(crate) offers: BTreeMap<String, Option<ContentHash>>,
-    /// Subagent types told of since then, in the same way.
-    pub(crate) types: BTreeMap<String, Option<ContentHash>>,
-    /// Names of the tools of which the model was told: "Switched off".
-    pub(crate) off: BTreeSet<String>,
+    /// Changes told of since the system prompt was made.
+    pub(crate) since: ToldSinceOpening,
 }
 
 impl Knowledge {
@@ -77,9 +72,6 @@ impl SharedKnowledge {
     pub(crate) fn forget_told(&self) {
         let mut knowledge = self.lock();
         knowledge.nested.clear();
-        knowledge.instructions.clear();
-        knowledge.offers.clear();
-        knowledge.types.clear();
-        knowledge.off.clear();
+        knowledge.since = ToldSinceOpening::default();
     }
 }

@@ -14,7 +14,7 @@ use ropewalk_guidance::instructions;
 use ropewalk_guidance::marks::unmarked;
 use ropewalk_guidance::mentions::attached;
 use ropewalk_guidance::skills::{FoundSkills, Skill};
-use ropewalk_protocol::{Content, Prompt};
+use ropewalk_protocol::{Content, Level, Prompt};
 use ropewalk_tools::TypedTool as _;
 use ropewalk_tools::blocking::spawn_blocking;
 use ropewalk_workspace::{ContentHash, View};
@@ -83,16 +83,29 @@ fn changed_instructions(
     opening: &SessionOpening,
     lean: bool,
 ) -> String {
-    let told = &mut parts.skills.knowledge.lock().instructions;
+    let told = &mut parts.skills.knowledge.lock().since.instructions;
     let before = opening.instructions.iter().map(|text| (text.name.clone(), text.hash));
     instructions::changes(before, told, &prelude::instructions(settings), lean)
 }
 
-/// A line for each tool of the opening that the user has switched off, or on again, since the last prompt.
+/// A line for each tool of the opening that the user has switched off, or on again, since the last prompt. The user is told of
+/// those that the model does not have yet.
 fn changed_tools(parts: &SessionParts, opening: &SessionOpening) -> String {
     const MARK: &str = "tools";
     let now = parts.registry();
-    let off = &mut parts.skills.knowledge.lock().off;
+    let since = &mut parts.skills.knowledge.lock().since;
+    let (off, on) = (&mut since.off, &mut since.on);
+    // That one comes with the first skill, and is told of with it.
+    let is_new = |name: &&str| *name != LoadSkill::NAME && !opening.has_tool(name);
+    let new: Vec<&str> =
+        now.names().filter(is_new).filter(|name| on.insert((*name).to_owned())).collect();
+    if !new.is_empty() {
+        parts.events.notice(Level::Info, format!(
+            "The model gets {} in a new session, or once this one is compacted: the tools of a conversation are fixed \
+             when it begins.",
+            new.join(", ")
+        ));
+    }
     let mut lines = Vec::new();
     for name in opening.tools.iter().map(|tool| &tool.name) {
         let is_off = !now.names().any(|offered| offered == name);
@@ -124,7 +137,7 @@ fn skills_in_words(
     // Without the tool there is only the file to read.
     let by_path = opening.is_some_and(|opening| !opening.has_tool(LoadSkill::NAME));
     if let Some(opening) = opening {
-        let told = &mut parts.skills.knowledge.lock().offers;
+        let told = &mut parts.skills.knowledge.lock().since.offers;
         lines = changed_skills(&opening.skills, told, &found, by_path);
     }
     if by_path && !lines.is_empty() {
@@ -168,7 +181,7 @@ fn changed_types(parts: &SessionParts, opening: &SessionOpening) -> String {
         description: purpose,
         more: String::new(),
     });
-    let told = &mut parts.skills.knowledge.lock().types;
+    let told = &mut parts.skills.knowledge.lock().since.types;
     let lines = changes("subagent type", &opening.types, told, now);
     marked(MARK, &lines)
 }

@@ -107,6 +107,10 @@ impl Model for AskedModel {
         self.0.bare.limits()
     }
 
+    fn learn_output(&self, most: Option<u32>) {
+        self.0.bare.learn_output(most);
+    }
+
     fn thinking_tokens(&self) -> u32 {
         self.0.bare.thinking_tokens()
     }

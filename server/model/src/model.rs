@@ -159,6 +159,12 @@ pub trait Model: Send + Sync {
     /// Limits of the model, where known.
     fn limits(&self) -> ModelLimits;
 
+    /// Learns that the server gives no reply of more tokens, thinking included: [`Model::limits`] has it from then on. None
+    /// forgets it.
+    fn learn_output(&self, most: Option<u32>) {
+        let _ = most;
+    }
+
     /// Tokens that thinking may take beside what a request asks for.
     fn thinking_tokens(&self) -> u32 {
         0

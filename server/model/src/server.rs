@@ -25,7 +25,10 @@ use reqwest::{
     header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue},
 };
 use ropewalk_protocol::{ModelLimits, Price};
-use std::sync::{Arc, LazyLock};
+use std::sync::{
+    Arc, LazyLock,
+    atomic::{AtomicU32, Ordering},
+};
 
 /// Days before the end of a model within which the user is told.
 const NEAR_END: i64 = 60;
@@ -142,6 +145,8 @@ pub struct ServerModel {
     /// Read when they are first asked for.
     facts: Arc<LazyLock<ServedFacts, Box<dyn FnOnce() -> ServedFacts + Send>>>,
     told: Arc<Told>,
+    /// The longest reply by a refusal of the server's; the highest number where none told it.
+    told_output: Arc<AtomicU32>,
     printed_calls: bool,
     lean: Option<bool>,
     body: BodyMembers,
@@ -200,6 +205,7 @@ impl ServerModel {
             wire,
             facts: Arc::new(LazyLock::new(Box::new(facts))),
             told,
+            told_output: Arc::new(AtomicU32::new(u32::MAX)),
             printed_calls,
             lean,
             body,
@@ -244,7 +250,13 @@ impl Model for ServerModel {
     }
 
     fn limits(&self) -> ModelLimits {
-        self.facts.limits(&self.told)
+        let limits = self.facts.limits(&self.told);
+        let told = Some(self.told_output.load(Ordering::Relaxed)).filter(|most| *most < u32::MAX);
+        ModelLimits { max_output: limits.max_output.into_iter().chain(told).min(), ..limits }
+    }
+
+    fn learn_output(&self, most: Option<u32>) {
+        self.told_output.store(most.unwrap_or(u32::MAX), Ordering::Relaxed);
     }
 
     fn thinking_tokens(&self) -> u32 {

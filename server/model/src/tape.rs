@@ -186,6 +186,10 @@ impl Model for Recorded {
         self.model.limits()
     }
 
+    fn learn_output(&self, most: Option<u32>) {
+        self.model.learn_output(most);
+    }
+
     fn thinking_tokens(&self) -> u32 {
         self.model.thinking_tokens()
     }

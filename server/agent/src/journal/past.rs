@@ -10,6 +10,7 @@ use crate::history::tail::CompactedTail;
 use crate::history::{History, HistoryMark};
 use crate::journal::opening::SessionOpening;
 use crate::journal::reduction::Reduction;
+use crate::journal::told::ToldSinceOpening;
 use crate::knowledge::Knowledge;
 use crate::news::News;
 use crate::reads::{KnownFiles, SeenText};
@@ -271,6 +272,7 @@ impl Past {
             Record::Skill { name, hash } => {
                 self.knowledge.load(LoadedSkill { name: name.into_owned(), hash });
             }
+            Record::Told(told) => self.knowledge.since = told.into_owned(),
             Record::State(state) => {
                 let taken = self.kept.take(state);
                 taken.map_err(|error| format!("A line of the session is left out: {error}."))?;
@@ -299,6 +301,7 @@ impl Past {
         self.opening = None;
         // Skills whose text stays are written behind it.
         self.knowledge.skills.clear();
+        self.knowledge.since = ToldSinceOpening::default();
     }
 
     /// The history was reduced, because the model's server refused it.

@@ -9,6 +9,7 @@ use crate::calls::CallStage;
 use crate::history::tail::CompactedTail;
 use crate::journal::opening::SessionOpening;
 use crate::journal::reduction::Reduction;
+use crate::journal::told::ToldSinceOpening;
 use crate::settings::ModelChoice;
 use ropewalk_model::{Block, Role};
 use ropewalk_protocol::{
@@ -163,6 +164,8 @@ pub enum Record<'a> {
         #[serde(with = "ropewalk_workspace::state::wire::hash")]
         hash: ContentHash,
     },
+    /// The model was told of changes since the opening: of all these by now.
+    Told(Cow<'a, ToldSinceOpening>),
     /// A part of the fork, the ledger or the news.
     State(StateRecord),
     /// The words of a turn and of all after it are taken back. What became of their edits follows as

@@ -45,7 +45,10 @@ impl Turn {
             self.before_step(false).await?;
             asked = self.ask_once().await;
             if let Err(AskFailure::Refused(_)) = &asked {
-                self.conversation.context.forget_output();
+                // With it the request was refused all the same.
+                if let Some(model) = self.conversation.history.model() {
+                    model.learn_output(None);
+                }
             }
         }
         let asked = match asked {

@@ -3,6 +3,7 @@
 use super::Turn;
 use crate::inbox::InboxItem;
 use crate::interrupt::Interrupted;
+use crate::journal::record::Record;
 use crate::opening::open;
 use crate::prompt::{identity_text, mode_text, open_files, user_text};
 use crate::reads::changed;
@@ -19,6 +20,7 @@ impl Turn {
         // An interrupt skips only what is looked up: the user's words enter the history in any case.
         let view = self.or_interrupted(self.parts.changes.view()).await;
         let (mut prompt, mut words) = (Cow::Borrowed(prompt), String::new());
+        let told = self.conversation.knowledge.lock().since.clone();
         let files = match view {
             Ok(view) => {
                 let view = Arc::new(view);
@@ -55,6 +57,10 @@ impl Turn {
             let text = Block::text(user_text(&prompt, &files, &news, &words));
             self.conversation.push_user([text].into_iter().chain(shown).collect());
         });
+        let now = self.conversation.knowledge.lock().since.clone();
+        if now != told {
+            self.conversation.journal.write(&Record::Told(Cow::Owned(now)));
+        }
     }
 
     /// Tells the model, in a session that goes on, which of the files it has read have changed since.

@@ -4,7 +4,7 @@
 use crate::bench::*;
 use ropewalk_agent::session::Settings;
 use ropewalk_guidance::instructions::Instructions;
-use ropewalk_protocol::StopReason;
+use ropewalk_protocol::{Event, Op, StopReason};
 use serde_json::{Value, json};
 
 type Edit = fn(&mut Settings);
@@ -89,4 +89,58 @@ async fn a_tool_that_is_switched_off_is_refused_until_it_is_on_again() {
     assert_eq!(bench.run("three").await, StopReason::EndTurn);
     let failed: Vec<bool> = bench.results().iter().map(|(_, is_error)| *is_error).collect();
     assert_eq!(failed, [true, false]);
+}
+
+#[tokio::test]
+async fn a_change_that_was_told_and_is_taken_back_over_a_restart_is_told_too() {
+    for (edit, words) in EDITS.iter().filter(|(_, words)| !words.is_empty()) {
+        let mut bench = start_kept([says("ok"), says("ok").expect_text(*words), says("ok")]);
+        bench.run("one").await;
+        let mut new = settings(client(&bench.model));
+        edit(&mut new);
+        bench.session.configure(new);
+        bench.run("two").await;
+        // What is told in a turn that is taken back is not known.
+        bench.run("three").await;
+        bench.session.send(Op::Rewind(2));
+        bench.until(|event| matches!(event, Event::Rewound { .. }).then_some(())).await;
+        let replies = [says("ok").expect_text(*words), says("ok")];
+        let mut bench = resume_with(bench.dies().await, replies, edit);
+        bench.run("two again").await;
+        bench.run("three again").await;
+        let back = match words.strip_prefix("Switched off") {
+            Some(tool) => format!("Switched on again{tool}"),
+            None => "hold no longer".to_owned(),
+        };
+        let replies = [says("ok").expect_text(&back), says("ok")];
+        let mut bench = resume_with(bench.dies().await, replies, |_| {});
+        assert_eq!(bench.run("four").await, StopReason::EndTurn, "{words}");
+        assert_eq!(bench.run("five").await, StopReason::EndTurn, "{words}");
+        let last = bench.model.requests().pop().unwrap().to_string();
+        assert_eq!(last.matches(&back).count(), 1, "it is told once: {last}");
+    }
+}
+
+#[tokio::test]
+async fn the_user_hears_once_of_a_tool_that_the_model_does_not_have_yet() {
+    let alone = |settings: &mut Settings| settings.tools = Some(vec!["bash".to_owned()]);
+    let told = |bench: &Bench| {
+        let is_told = |event: &&Event| matches!(event, Event::Notice { message, .. } if message.contains("list_dir"));
+        bench.seen.iter().filter(is_told).count()
+    };
+    let mut bench = start_kept([says("ok")]);
+    bench.run("one").await;
+    assert_eq!(told(&bench), 0, "the model has all");
+    let mut bench = start_kept([says("ok"), says("ok"), says("ok")]);
+    let mut new = settings(client(&bench.model));
+    alone(&mut new);
+    bench.session.configure(new);
+    bench.run("one").await;
+    bench.session.configure(settings(client(&bench.model)));
+    bench.run("two").await;
+    bench.run("three").await;
+    assert_eq!(told(&bench), 1);
+    let mut bench = resume_with(bench.dies().await, [says("ok")], |_| {});
+    bench.run("four").await;
+    assert_eq!(told(&bench), 0, "it was told before the restart");
 }

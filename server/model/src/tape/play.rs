@@ -201,6 +201,10 @@ impl Model for Player {
         self.model.limits()
     }
 
+    fn learn_output(&self, most: Option<u32>) {
+        self.model.learn_output(most);
+    }
+
     fn thinking_tokens(&self) -> u32 {
         self.model.thinking_tokens()
     }

@@ -232,6 +232,34 @@ async fn anthropic_is_given_a_budget_below_the_bound_of_the_reply() {
 }
 
 #[tokio::test]
+async fn a_reply_that_a_server_has_bounded_is_not_asked_to_be_longer_by_thoughts() {
+    let config = thinking(Protocol::Anthropic, "claude-sonnet-4-5", Thinking::High);
+    let server = loopback::Loopback::start([]).await;
+    let base_url = server.url();
+    let model = ServerModel::new(ServerConfig { base_url, ..config }, Http::new()).unwrap();
+    let whole = model.limits().max_output.unwrap();
+    model.learn_output(Some(8_192));
+    assert_eq!(model.limits().max_output, Some(8_192));
+    let request = ModelRequest {
+        prelude: model.encode_prelude("s", &[]),
+        pieces: vec![model.encode(&Message::user("hi"))],
+        max_tokens: 8_000,
+    };
+    let mut reply = model.stream(request);
+    let asking = futures::StreamExt::next(&mut reply);
+    tokio::select! {
+        _ = asking => panic!("it hangs"),
+        () = server.seen.hung.notified() => {}
+    }
+    let sent = server.requests().remove(0);
+    let body: Value = serde_json::from_str(sent.split("\r\n\r\n").nth(1).unwrap()).unwrap();
+    assert_eq!(body["max_tokens"], 8_192);
+    assert!(body["thinking"]["budget_tokens"].as_u64().unwrap() < 8_192, "{body}");
+    model.learn_output(None);
+    assert_eq!(model.limits().max_output, Some(whole));
+}
+
+#[tokio::test]
 async fn anthropics_models_without_budgets_are_told_an_effort() {
     let hi = [Message::user("hi")];
     for (model, wish) in [

@@ -303,6 +303,9 @@ impl Model for Odd {
     fn limits(&self) -> ModelLimits {
         ModelLimits { context: Some(7), max_output: Some(8) }
     }
+    fn learn_output(&self, most: Option<u32>) {
+        self.0.learn_output(most);
+    }
     fn thinking_tokens(&self) -> u32 {
         9
     }
@@ -382,6 +385,11 @@ fn all_that_a_model_says_of_itself_goes_through() {
         assert_eq!(model.encode_prelude("s", &[]), odd.encode_prelude("s", &[]));
     }
     assert_eq!(recorded.probe().now_or_never(), odd.probe().now_or_never());
+    for model in [&recorded as &dyn Model, &player] {
+        model.learn_output(Some(5));
+        assert_eq!(odd.0.limits().max_output, Some(5));
+        model.learn_output(None);
+    }
     assert_eq!(recorded.list().now_or_never(), odd.list().now_or_never());
     assert_eq!(recorded.known_list(), odd.known_list());
     assert_eq!(player.list().now_or_never(), Some(Ok(Arc::default())), "nobody is asked");

@@ -213,13 +213,14 @@ async fn what_changes_is_told_with_the_next_prompt_and_the_prefix_stays() {
         assert_eq!(request["system"], requests[0]["system"]);
     }
     assert!(super::told(&bench)[0].starts_with("Looked."));
-    // A session that goes on has the types that it began with, and is told of the others again.
+    // A session that goes on has the types that it began with, and knows what it was told of.
     let before = requests[0]["tools"].clone();
     let mut bench = resume(bench.dies().await, [says("ok")]);
     bench.run("on").await;
     let request = bench.model.requests().remove(0);
     assert_eq!(request["tools"], before);
-    assert!(last_message(&request).contains("New subagent type: late: Came late"));
+    assert!(request.to_string().contains("New subagent type: late: Came late"));
+    assert!(!last_message(&request).contains("subagent type"), "told once");
 }
 
 #[tokio::test]
