@@ -95,8 +95,8 @@ fn changed_tools(parts: &SessionParts, opening: &SessionOpening) -> String {
     let now = parts.registry();
     let since = &mut parts.skills.knowledge.lock().since;
     let (off, on) = (&mut since.off, &mut since.on);
-    // That one comes with the first skill, and is told of with it.
-    let is_new = |name: &&str| *name != LoadSkill::NAME && !opening.has_tool(name);
+    // A lean opening leaves out most tools. Skills come with their own tool, and are told of.
+    let is_new = |name: &&str| !opening.lean && *name != LoadSkill::NAME && !opening.has_tool(name);
     let new: Vec<&str> =
         now.names().filter(is_new).filter(|name| on.insert((*name).to_owned())).collect();
     if !new.is_empty() {

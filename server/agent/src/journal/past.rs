@@ -282,16 +282,18 @@ impl Past {
                 self.taken.took(turn, id.into_owned());
             }
             Record::Rewound { turn } => self.rewound(turn),
-            Record::News(waiting) => {
-                let turn = self.turns.last().map_or(0, |mark| mark.turn);
-                self.news.now_waits(turn, waiting.into_owned());
-            }
+            Record::News(waiting) => self.news.now_waits(self.turn(), waiting.into_owned()),
             Record::Todos(todos) => self.todos = todos.into_owned(),
             Record::Waiting(text) => self.waiting.push(text.into_owned()),
             Record::Unqueued(text) => self.forget_waiting(&text),
             Record::Decision(_) | Record::Check { .. } | Record::Event(_) | Record::Summary(_) => {}
         }
         Ok(())
+    }
+
+    /// The number of the last turn that was not taken back.
+    fn turn(&self) -> u64 {
+        self.turns.last().map_or(0, |mark| mark.turn)
     }
 
     /// A summary took the place of the older part of the history.

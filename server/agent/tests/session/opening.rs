@@ -100,7 +100,7 @@ async fn a_change_that_was_told_and_is_taken_back_over_a_restart_is_told_too() {
         edit(&mut new);
         bench.session.configure(new);
         bench.run("two").await;
-        // What is told in a turn that is taken back is not known.
+        // Words of a turn that is taken back are not known.
         bench.run("three").await;
         bench.session.send(Op::Rewind(2));
         bench.until(|event| matches!(event, Event::Rewound { .. }).then_some(())).await;

@@ -6,6 +6,7 @@ use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
 
 const FILES: &[(&str, &str)] = &[("a.txt", "alpha\n"), ("b.txt", "beta\n"), ("c.txt", "gamma\n")];
 
@@ -81,16 +82,25 @@ fn a_file_stays_when_its_new_place_changed_meanwhile() {
 }
 
 #[test]
-fn no_file_that_is_saved_while_a_command_runs_is_older_than_its_start() {
+fn a_file_is_older_than_a_commands_start_exactly_if_it_was_saved_before_it() {
     let folder = tempfile::tempdir().unwrap();
-    for number in 0..1_000 {
+    let saved = |name: String| {
         // Nobody has asked for the times of a new file, so that it has the coarse ones.
-        let (file, started) = (folder.path().join(number.to_string()), file_time());
+        let file = folder.path().join(name);
         fs::write(&file, "theirs").unwrap();
-        let saved = fs::metadata(&file).unwrap();
-        let changed = (saved.ctime(), saved.ctime_nsec());
-        let start = started.duration_since(std::time::UNIX_EPOCH).unwrap();
-        assert!(changed >= (start.as_secs() as i64, start.subsec_nanos().into()), "{number}");
+        file
+    };
+    let changed = |file: &Path| {
+        let saved = fs::metadata(file).unwrap();
+        (saved.ctime(), saved.ctime_nsec())
+    };
+    for number in 0..500 {
+        let before = saved(format!("{number} before"));
+        let started = file_time().duration_since(std::time::UNIX_EPOCH).unwrap();
+        let started = (started.as_secs() as i64, started.subsec_nanos().into());
+        let after = saved(format!("{number} after"));
+        assert!(changed(&before) < started, "{number}");
+        assert!(started <= changed(&after), "{number}");
     }
 }
 
