@@ -31,6 +31,15 @@ impl Turn {
         if said.reply.stop_reason != ModelStop::ContextFull || self.is_cut_too_often() {
             return false;
         }
+        // A short conversation is not what fills the context, and to learn by it would be wrong.
+        let fill = self.parts.wish.fill();
+        let is_long = match fill.context {
+            0 => fill.used.saturating_sub(fill.prelude) > fill.prelude,
+            context => fill.used >= context / 2,
+        };
+        if !is_long {
+            return false;
+        }
         let cuts = self.cuts + 1;
         let before = self.conversation.history.pieces();
         // A turn that can't go on ends with the words of the reply.
