@@ -17,6 +17,9 @@ static CATALOGUE: LazyLock<Catalogue> = LazyLock::new(|| {
     serde_json::from_str(include_str!("../catalogue/catalogue.json")).unwrap_or_default()
 });
 
+/// A line for each provider: the environment variable of its key, and the whole name of its default.
+const DEFAULTS: &str = include_str!("../catalogue/defaults.txt");
+
 /// Providers whose names of models are other makers', so that they say nothing about a server elsewhere.
 const RESELLERS: &[&str] = &["openrouter", "groq"];
 
@@ -31,9 +34,6 @@ struct Catalogue {
 struct CatalogueProvider {
     name: String,
     hosts: Vec<String>,
-    /// The environment variable of its key.
-    key: String,
-    default: String,
     models: BTreeMap<String, KnownModel>,
 }
 
@@ -154,10 +154,10 @@ pub fn days_between(from: &str, to: &str) -> Option<i64> {
 }
 
 /// Models to use when none is configured: the variable of the provider's key, and the model's whole name, the first whose
-/// variable is set before the others.
+/// variable is set before the others. The catalogue is not read for it.
 pub fn default_models() -> Vec<(String, String)> {
-    let providers = CATALOGUE.providers.iter();
-    providers.map(|it| (it.key.clone(), format!("{}/{}", it.name, it.default))).collect()
+    let lines = DEFAULTS.lines().filter_map(|line| line.split_once(' '));
+    lines.map(|(key, model)| (key.to_owned(), model.to_owned())).collect()
 }
 
 /// Names of the models that the server of this base URL is known to have, in order.
@@ -290,9 +290,6 @@ mod tests {
         assert!(day_number(&catalogue.as_of).is_some());
         assert!(include_str!("../catalogue/catalogue.json").len() <= 120_000);
         for provider in &catalogue.providers {
-            let default = provider.models.get(&provider.default);
-            let default = default.unwrap_or_else(|| panic!("no {}", provider.default));
-            assert!(default.ends.is_none(), "{} ends", provider.default);
             for (name, model) in &provider.models {
                 let at = format!("{}/{name}", provider.name);
                 assert!(model.context.is_none_or(|tokens| tokens >= 1_000), "{at}");
@@ -303,6 +300,18 @@ mod tests {
                     assert!(read <= input && input <= output.max(input), "{at}");
                 }
             }
+        }
+    }
+
+    #[test]
+    fn each_provider_has_a_default_that_does_not_end() {
+        let catalogue = read();
+        let defaults = default_models();
+        assert_eq!(defaults.len(), catalogue.providers.len());
+        for (provider, (_, default)) in catalogue.providers.iter().zip(defaults) {
+            let (name, model) = default.split_once('/').unwrap();
+            assert_eq!(name, provider.name);
+            assert!(provider.models[model].ends.is_none(), "{default} ends");
         }
     }
 
