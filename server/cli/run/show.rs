@@ -50,8 +50,8 @@ pub(super) struct TurnPrinter<W> {
     calls: Vec<RunningCall>,
     /// Since when the model is waited for, if it is.
     waits: Option<Instant>,
-    /// The number of the try that comes next, and when.
-    next_try: Option<(u32, Instant)>,
+    /// The number of the try that comes next, when, and why.
+    next_try: Option<(u32, Instant, String)>,
     /// True if a line says what runs now.
     is_live: bool,
     /// The call that was shown last, if nothing was shown since.
@@ -170,7 +170,8 @@ impl<W: Write> TurnPrinter<W> {
         if !self.is_live || self.midline {
             return;
         }
-        let until_try = self.next_try.map(|(_, at)| at.saturating_duration_since(Instant::now()));
+        let until_try =
+            self.next_try.as_ref().map(|(_, at, _)| at.saturating_duration_since(Instant::now()));
         if let Some(left) = until_try.filter(|left| !left.is_zero()) {
             terminal::show_now("trying again in", left.as_secs() + 1);
             return;
@@ -280,9 +281,13 @@ impl<W: Write> TurnPrinter<W> {
             }
             Event::TextDelta { text, .. } => self.said(text),
             Event::Retrying { attempt, wait_ms, reason, .. } => {
-                let known = self.next_try.is_some_and(|(known, _)| known == *attempt);
                 let at = Instant::now().checked_add(std::time::Duration::from_millis(*wait_ms));
-                self.next_try = at.map(|at| (*attempt, at));
+                let next = at.map(|at| (*attempt, at, reason.clone()));
+                let known = self.next_try.as_ref().zip(next.as_ref()).is_some_and(|(had, next)| {
+                    let is_no_later = next.1 <= had.1 + std::time::Duration::from_secs(1);
+                    (had.0, &had.2) == (next.0, &next.2) && is_no_later
+                });
+                self.next_try = next;
                 // The count-down of a wait that was told.
                 if known && !self.said {
                     return Ok(());

@@ -130,7 +130,10 @@ impl ProviderCandidate {
     async fn ask(&mut self) {
         let Some(model) = &self.model else { return };
         let (url, is_local) = (&self.provider.base_url, is_local(&self.provider.base_url));
-        self.listing = match tokio::time::timeout(ANSWER, model.list()).await {
+        // A list that takes longer is kept when it comes.
+        let listed = tokio::time::timeout(ANSWER, tokio::spawn(model.list())).await;
+        let listed = listed.map(|listed| listed.unwrap_or_else(|_| Ok(Arc::default())));
+        self.listing = match listed {
             Ok(Ok(listing)) => listing,
             // Only these errors say that it can't be used: a server without such a list may answer prompts.
             Ok(Err(

@@ -243,7 +243,7 @@ pub(crate) fn undated(name: &str) -> Option<&str> {
 
 /// The name that a model's maker gives it, for the name that another server gives it: `anthropic/claude-sonnet-5.5`,
 /// `us.anthropic.claude-sonnet-5-5-v1:0`, `claude-sonnet-5-5@20260101`.
-fn plain_name(model: &str) -> Cow<'_, str> {
+pub(crate) fn plain_name(model: &str) -> Cow<'_, str> {
     let name = model.rsplit('/').next().unwrap_or(model);
     let name = name.rsplit_once("anthropic.").map_or(name, |(_, name)| name);
     let name = name.split(':').next().unwrap_or(name);

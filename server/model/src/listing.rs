@@ -49,7 +49,8 @@ pub struct ContextSize {
 }
 
 /// Kind of a server, by its answers.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum ServerKind {
     /// Ollama.
     Ollama,

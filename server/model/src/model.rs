@@ -223,7 +223,7 @@ pub trait Model: Send + Sync {
     /// for a server without a list. Must be polled within a tokio runtime.
     ///
     /// # Errors
-    /// [`ModelError::Unreachable`], [`ModelError::BadKey`], [`ModelError::NotAModelServer`], [`ModelError::BadUrl`].
+    /// [`ModelError::MissingKey`], [`ModelError::Unreachable`], [`ModelError::BadKey`], [`ModelError::NotAModelServer`].
     fn list(&self) -> BoxFuture<'static, Result<Arc<Listing>, ModelError>> {
         async { Ok(Arc::default()) }.boxed()
     }

@@ -180,7 +180,7 @@ impl ServerModel {
         let told = Arc::new(match is_here {
             true => Told::Here(ContextProbe::of(&config.model)),
             false => Told::Elsewhere(
-                KeptListing::of(&list, config.lists.as_deref()),
+                KeptListing::of(&config.provider, &list, config.lists.as_deref()),
                 config.model.clone(),
             ),
         });
@@ -329,7 +329,11 @@ impl Model for ServerModel {
 
     fn list(&self) -> BoxFuture<'static, Result<Arc<Listing>, ModelError>> {
         let (told, question) = (self.told.clone(), self.question());
+        let missing_key = self.missing_key.clone();
         async move {
+            if let Some(var) = missing_key {
+                return Err(ModelError::MissingKey { var });
+            }
             match &*told {
                 Told::Here(_) => question.ask(None).await.map(Arc::new),
                 Told::Elsewhere(kept, _) => kept.renew(&question).await,

@@ -1,9 +1,9 @@
 //! How much a model is asked to think before it answers: a level, and what the protocols make of it, as data.
 //!
-//! Nothing is asked for that nobody configured, and nobody is asked who would refuse the request for it, as far as
-//! the catalogue knows.
+//! No thinking is asked for that nobody configured, only the words of thoughts; and nobody is asked who would refuse the request
+//! for it, as far as the catalogue knows.
 
-use crate::catalogue::{ThinkingForm, efforts, thinking_form};
+use crate::catalogue::{ThinkingForm, efforts, plain_name, thinking_form};
 use ropewalk_protocol::Thinking;
 
 /// The effort of a model that does not think.
@@ -52,13 +52,13 @@ pub(crate) fn has_budget(base_url: &str, model: &str) -> bool {
 
 /// True if a model without a budget thinks unless it is told not to: all but the first ones.
 pub(crate) fn thinks_unasked(model: &str) -> bool {
-    !model.contains("-4-")
+    !plain_name(model).contains("-4-")
 }
 
 /// True if a model without a budget keeps its thoughts to itself unless it is asked for a summary. The first ones
 /// give it unasked.
 pub(crate) fn must_be_asked_for_words(model: &str) -> bool {
-    !model.contains("-4-6")
+    !plain_name(model).contains("-4-6")
 }
 
 #[cfg(test)]

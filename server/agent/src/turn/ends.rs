@@ -44,6 +44,10 @@ impl Turn {
         let before = self.conversation.history.pieces();
         // A turn that can't go on ends with the words of the reply.
         let made = self.before_step(true).await.is_ok();
+        if self.is_interrupted() {
+            // The turn's next step ends it as such.
+            return true;
+        }
         if !made || self.conversation.history.pieces() == before {
             return false;
         }

@@ -98,9 +98,11 @@ fn sees(model: &Value) -> Option<bool> {
 
 /// True if a model makes text in a conversation, false if it does not, where it is told or its name tells.
 fn makes_text(model: &Value, name: &str) -> Option<bool> {
-    let told = model.pointer("/capabilities/completion_chat").or_else(|| model.get("active"));
-    if let Some(told) = told.and_then(Value::as_bool) {
+    if let Some(told) = model.pointer("/capabilities/completion_chat").and_then(Value::as_bool) {
         return Some(told);
+    }
+    if model.get("active").and_then(Value::as_bool) == Some(false) {
+        return Some(false);
     }
     if let Some(made) = model.pointer("/architecture/output_modalities") {
         return has(made, "text");
@@ -211,6 +213,8 @@ mod tests {
                 r#"{"id":"kimi-k3","context_length":1048576,"supports_image_in":true}"#,
                 "kimi-k3 1048576 - true - - -",
             ),
+            (r#"{"id":"whisper-large-v3","context_window":448,"active":true}"#, ""),
+            (r#"{"id":"gone","context_window":448,"active":false}"#, ""),
             (r#"{"id":"deepseek-flash","owned_by":"deepseek"}"#, "deepseek-flash - - - - - -"),
             (r#"{"id":"qwen3-coder","max_model_len":32768}"#, "qwen3-coder 32768 - - - - -"),
             (

@@ -1,34 +1,41 @@
 //! The list of a server elsewhere, kept in a file for a day, so that a first turn need not wait for it.
 
-use super::{ListQuestion, Listing, ModelListing};
-use crate::{ModelError, exchange::host_of};
+use super::{ListQuestion, Listing, ModelListing, ServerKind, question::NO_LIST};
+use crate::{ModelError, exchange::host_of, model::hash};
 use reqwest::Url;
 use serde::{Deserialize, Serialize};
 use std::{
     fs,
-    hash::{DefaultHasher, Hash, Hasher},
     io::{self, Write},
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, PoisonError},
-    time::{Duration, SystemTime, UNIX_EPOCH},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicU32, Ordering},
+    },
+    time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
 
 /// How long a list is taken as it is.
 const LASTS: Duration = Duration::from_secs(24 * 60 * 60);
 
+/// How long after a question nobody asks again beside a turn, whatever came of it.
+const PAUSE: Duration = Duration::from_secs(60 * 60);
+
 /// A list in its file. A server without one has an empty list, which is kept as long.
 #[derive(Debug, Serialize, Deserialize)]
 struct ListFile {
-    /// The address that it was asked for at.
+    /// The provider, and the address that it was asked for at.
     url: String,
     /// When, in seconds since 1970.
     at: u64,
+    #[serde(default)]
+    kind: ServerKind,
     models: Vec<ModelListing>,
 }
 
 /// The list of one server, as it was told last.
 pub(crate) struct KeptListing {
-    /// The address of the list, without a password.
+    /// The provider and the address of its list, without a password.
     url: String,
     /// None where nothing is kept.
     file: Option<PathBuf>,
@@ -38,19 +45,17 @@ pub(crate) struct KeptListing {
 #[derive(Default)]
 struct KeptState {
     is_read: bool,
-    /// True once the server was asked, whatever it said.
-    is_asked: bool,
+    /// When the server was asked last, whatever it said.
+    asked: Option<Instant>,
     /// The list, and when it was told.
     listing: Option<(Arc<Listing>, SystemTime)>,
 }
 
 impl KeptListing {
     /// Nothing is read or asked yet.
-    pub(crate) fn of(list: &Url, folder: Option<&Path>) -> KeptListing {
-        let url = format!("{}{}", host_of(list), list.path());
-        let mut hasher = DefaultHasher::new();
-        url.hash(&mut hasher);
-        let name = format!("models-{:016x}.json", hasher.finish());
+    pub(crate) fn of(provider: &str, list: &Url, folder: Option<&Path>) -> KeptListing {
+        let url = format!("{provider} {}://{}{}", list.scheme(), host_of(list), list.path());
+        let name = format!("models-{:016x}.json", hash(&[&url]));
         KeptListing { url, file: folder.map(|folder| folder.join(name)), state: Mutex::default() }
     }
 
@@ -73,10 +78,10 @@ impl KeptListing {
             return Ok(listing);
         }
         let asked = question.ask(None).await;
-        self.with(|state| state.is_asked = true);
+        self.with(|state| state.asked = Some(Instant::now()));
         let listing = match asked {
             Ok(listing) => listing,
-            Err(ModelError::NotAModelServer { why, .. }) => {
+            Err(ModelError::NotAModelServer { why, .. }) if why == NO_LIST => {
                 tracing::info!(why, url = self.url, "the server lists no models");
                 Listing::default()
             }
@@ -88,15 +93,21 @@ impl KeptListing {
         Ok(listing)
     }
 
-    /// True if the list is older than a day, and nobody has asked for it since this process began.
+    /// True if the list is older than a day, and was not asked for within the hour.
     pub(crate) fn is_due(&self) -> bool {
-        self.with(|state| !state.is_asked && state.young().is_none())
+        let is_over = |asked: Instant| asked.elapsed() > PAUSE;
+        self.with(|state| state.asked.is_none_or(is_over) && state.young().is_none())
     }
 
     async fn keep(&self, listing: &Listing, now: SystemTime) {
         let Some(file) = self.file.clone() else { return };
         let at = now.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
-        let kept = ListFile { url: self.url.clone(), at, models: listing.models.clone() };
+        let kept = ListFile {
+            url: self.url.clone(),
+            at,
+            kind: listing.kind,
+            models: listing.models.clone(),
+        };
         let written = tokio::task::spawn_blocking(move || write(&file, &kept)).await;
         // Without it the server is asked again in the next process.
         if let Ok(Err(error)) = written {
@@ -126,7 +137,7 @@ impl KeptState {
 fn read(file: &Path, url: &str) -> Option<(Arc<Listing>, SystemTime)> {
     let kept: ListFile = serde_json::from_slice(&fs::read(file).ok()?).ok()?;
     let at = UNIX_EPOCH.checked_add(Duration::from_secs(kept.at))?;
-    let listing = Listing { models: kept.models, ..Listing::default() };
+    let listing = Listing { kind: kept.kind, models: kept.models, ..Listing::default() };
     (kept.url == url).then(|| (Arc::new(listing), at))
 }
 
@@ -135,7 +146,9 @@ fn write(file: &Path, kept: &ListFile) -> io::Result<()> {
     let folder = file.parent().unwrap_or(file);
     let mut new = fs::DirBuilder::new();
     new.recursive(true);
-    let draft = file.with_extension(format!("{}.new", std::process::id()));
+    static DRAFTS: AtomicU32 = AtomicU32::new(0);
+    let (process, draft) = (std::process::id(), DRAFTS.fetch_add(1, Ordering::Relaxed));
+    let draft = file.with_extension(format!("{process}-{draft}.new"));
     let mut options = fs::File::options();
     options.write(true).create(true).truncate(true);
     #[cfg(unix)]

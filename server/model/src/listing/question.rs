@@ -28,6 +28,9 @@ const MOST_SHOWN: usize = 50;
 /// Gemini's header for a key, at its own addresses.
 const GEMINI_KEY: HeaderName = HeaderName::from_static("x-goog-api-key");
 
+/// Words on a server that answers, and has no list.
+pub(super) const NO_LIST: &str = "it has no list of models";
+
 /// The server to ask, and how.
 #[derive(Clone)]
 pub(crate) struct ListQuestion {
@@ -39,15 +42,13 @@ pub(crate) struct ListQuestion {
 }
 
 impl ListQuestion {
-    /// The address without `/models`.
-    pub(crate) fn base_url(&self) -> &str {
-        self.url.as_str().strip_suffix("/models").unwrap_or(self.url.as_str())
-    }
-
-    /// The address without the version.
-    fn root(&self) -> &str {
-        let base = self.base_url().trim_end_matches('/');
-        base.strip_suffix("/v1").unwrap_or(base)
+    /// An address beside the version: `/v1/models` and `/props` give `/props`.
+    fn beside(&self, path: &str) -> Url {
+        let mut url = self.url.clone();
+        let base = url.path().strip_suffix("/models").unwrap_or(url.path()).trim_end_matches('/');
+        let root = format!("{}{path}", base.strip_suffix("/v1").unwrap_or(base));
+        url.set_path(&root);
+        url
     }
 
     /// The server's models, in its order. With a `model`, no other one is asked for what only it can tell.
@@ -81,9 +82,12 @@ impl ListQuestion {
             let answer = match self.get(url.clone(), &headers, None).await {
                 Ok(answer) => answer,
                 // Older Ollamas have only their own list.
-                Err(error @ ModelError::NotAModelServer { .. }) if found.is_empty() => {
+                Err(ModelError::NotAModelServer { host, why })
+                    if found.is_empty() && why == NO_LIST =>
+                {
                     kind = ServerKind::Ollama;
-                    self.at("/api/tags").await.map_err(|_| error)?
+                    let tags = self.at("/api/tags").await;
+                    tags.map_err(|_| ModelError::NotAModelServer { host, why })?
                 }
                 Err(error) => return Err(error),
             };
@@ -170,16 +174,17 @@ impl ListQuestion {
         let is_wanted =
             |it: &&mut ModelListing| wanted.as_ref().is_none_or(|name| it.name == *name);
         let unknown = listing.models.iter_mut().filter(|it| it.context.is_none()).filter(is_wanted);
-        for model in unknown.take(MOST_SHOWN) {
+        let asking = unknown.take(MOST_SHOWN).map(async |model| {
             let body = serde_json::json!({ "model": model.name });
-            let Ok(shown) = self.ask_at("/api/show", Some(body)).await else { continue };
+            let Ok(shown) = self.ask_at("/api/show", Some(body)).await else { return };
             // A line for each parameter: its name, spaces, its value.
             let lines = shown.get("parameters").and_then(Value::as_str).unwrap_or_default().lines();
             let mut values = lines
                 .filter_map(|line| line.trim().strip_prefix("num_ctx")?.trim().parse::<u32>().ok());
             model.context = values.find(|tokens| *tokens > 0);
             model.sets_context = model.context.is_some();
-        }
+        });
+        futures::future::join_all(asking).await;
     }
 
     /// Asks by GET for a path behind the address without the version.
@@ -188,10 +193,7 @@ impl ListQuestion {
     }
 
     async fn ask_at(&self, path: &str, body: Option<Value>) -> Result<Value, ModelError> {
-        let url = format!("{}{path}", self.root());
-        let url = Url::parse(&url)
-            .map_err(|error| ModelError::BadUrl { url: url.clone(), why: error.to_string() })?;
-        self.get(url, &self.headers, body).await
+        self.get(self.beside(path), &self.headers, body).await
     }
 
     /// Asks by GET, or by POST with a body.
@@ -220,7 +222,8 @@ impl ListQuestion {
             match response.status().as_u16() {
                 200..=299 => {}
                 401 | 403 => return Err(ModelError::BadKey { host: host.clone() }),
-                status => return Err(stranger(&format!("it answers {status}"))),
+                404 | 405 | 501 => return Err(stranger(NO_LIST)),
+                status => return Err(unreachable(&format!("it answers {status}"))),
             }
             let mut body = Vec::new();
             while let Some(chunk) =

@@ -166,3 +166,48 @@ async fn all_pages_are_read_from_the_same_server() {
     let second = "http://claude.test/v1/models?limit=1000&after_id=c";
     assert!(asked.contains(&line(second)), "{asked:?}");
 }
+
+#[tokio::test]
+async fn a_failure_takes_no_list_away() {
+    let folder = tempfile::tempdir().unwrap();
+    let broken = whole(200, "", "{\"data\":[");
+    let faults = [whole(503, "", "busy"), whole(429, "", "slow"), whole(400, "", "bad"), broken];
+    let proxy = Loopback::start([vec![listed()], faults.to_vec()].concat()).await;
+    far(&proxy, folder.path(), |_| {}).list().await.unwrap();
+    let file = file(folder.path());
+    let mut old: serde_json::Value =
+        serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
+    old["at"] = 1_000.into();
+    for _ in faults {
+        std::fs::write(&file, old.to_string()).unwrap();
+        let model = far(&proxy, folder.path(), |_| {});
+        assert!(model.list().await.is_err());
+        assert_eq!(model.limits().context, Some(50_000), "yesterday's holds");
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), old.to_string());
+    }
+    let keyless = far(&proxy, folder.path(), |config| config.key = None);
+    assert!(matches!(keyless.list().await, Err(ModelError::MissingKey { .. })));
+    assert_eq!(proxy.requests().len(), 5);
+}
+
+#[tokio::test]
+async fn what_only_some_kinds_of_servers_tell_is_asked_for_beside_the_version() {
+    let folder = tempfile::tempdir().unwrap();
+    let proxy = Loopback::start([
+        whole(200, "", r#"{"data":[{"id":"/models/any.gguf"}]}"#),
+        whole(200, "", r#"{"default_generation_settings":{"n_ctx":8192}}"#),
+    ])
+    .await;
+    let change = |config: &mut ServerConfig| {
+        let (name, value) = ("api-version".to_owned(), "2026-10-01".to_owned());
+        config.query = vec![ropewalk_model::Header { name, value }];
+        config.model = "box".to_owned();
+    };
+    far(&proxy, folder.path(), change).list().await.unwrap();
+    let asked: Vec<String> =
+        proxy.requests().iter().map(|it| it.lines().next().unwrap().to_owned()).collect();
+    let line = |path: &str| format!("GET http://models.test{path}?api-version=2026-10-01 HTTP/1.1");
+    assert_eq!(asked, [line("/v1/models"), line("/props")]);
+    // llama.cpp means its model by any name, in the next process too.
+    assert_eq!(far(&proxy, folder.path(), change).limits().context, Some(8_192));
+}

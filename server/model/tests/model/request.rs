@@ -323,6 +323,7 @@ async fn a_model_that_thinks_unasked_is_asked_for_the_words_of_its_thoughts() {
         ("us.anthropic.claude-opus-5-5-v1:0", None, summarized),
         // These think when they are asked to.
         ("claude-opus-4-8", None, None),
+        ("anthropic/claude-opus-4.6", None, None),
         ("claude-sonnet-4-5", None, None),
         ("claude-3-5-haiku-latest", None, None),
         ("qwen", None, None),

@@ -58,7 +58,7 @@ impl From<SystemTime> for Moment {
 
 /// The time by the clock that file systems stamp their files with, which goes in steps of some milliseconds behind the
 /// system's own: a file that is changed from now on has none before it, and one that was changed earlier has one before it.
-/// Linux from 6.13 on tells it at once; older ones after their next step, four milliseconds at most.
+/// Linux from 6.13 on tells it at once; older ones after their next step, ten milliseconds at most.
 pub fn file_time() -> SystemTime {
     #[cfg(target_os = "linux")]
     if let Ok(time) = next_step() {
