@@ -70,6 +70,10 @@ const TOO_LONG: &[&str] = &[
     "too many tokens", // Cohere, some proxies
 ];
 
+/// Words of servers that want to be paid, in lower case, where the status does not say so.
+const UNPAID: &[&str] =
+    &["credit balance", "insufficient balance", "insufficient credits", "billing"];
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum RefusalKind {
     Overloaded,
@@ -137,12 +141,19 @@ pub(crate) fn refused(refused: &Refused<'_>) -> ModelError {
         (400..=499, Some(RefusalKind::UnknownModel)) => {
             ModelError::UnknownModel { host, model: refused.model.to_owned() }
         }
+        // No other request of this account would be taken.
+        (400, _) if is_unpaid(&message) => ModelError::NotPermitted { host, message },
         (400..=499, _) => ModelError::InvalidRequest { message: said(message) },
         _ => ModelError::NotAModelServer {
             host,
             why: format!("it answers {}", status_words(status)),
         },
     }
+}
+
+fn is_unpaid(message: &str) -> bool {
+    let message = message.to_ascii_lowercase();
+    UNPAID.iter().any(|words| message.contains(words))
 }
 
 /// The meaning of an error that came as an event of the stream, by its kind. One of no known kind may

@@ -208,7 +208,10 @@ impl ListQuestion {
             |why: &str| ModelError::NotAModelServer { host: host.clone(), why: why.to_owned() };
         let unreachable =
             |why: &str| ModelError::Unreachable { host: host.clone(), why: why.to_owned() };
-        let patience = if is_loopback(&url) { PATIENCE_HERE } else { PATIENCE_ELSEWHERE };
+        let (patience, no_connection) = match is_loopback(&url) {
+            true => (PATIENCE_HERE, "nothing listens there"),
+            false => (PATIENCE_ELSEWHERE, "no connection"),
+        };
         let client = self.http.client(&url)?;
         let request = match body {
             Some(body) => client.post(url).body(body.to_string()),
@@ -217,7 +220,7 @@ impl ListQuestion {
         let request = request.headers(headers.clone());
         let asking = async {
             let mut response = request.send().await.map_err(|error| {
-                unreachable(if error.is_connect() { "nothing listens there" } else { "no answer" })
+                unreachable(if error.is_connect() { no_connection } else { "no answer" })
             })?;
             match response.status().as_u16() {
                 200..=299 => {}

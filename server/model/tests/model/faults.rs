@@ -289,6 +289,12 @@ fn refusals() -> Vec<(u16, &'static str, String, &'static str)> {
         (400, "", json("maximum context length is 9 tokens"), "compact it"),
         (401, "", json(&format!("bad key {KEY}")), "check that it is whole"),
         (402, "", json("no credit"), "no credit"),
+        (
+            400,
+            "",
+            json("Your credit balance is too low: see Plans & Billing"),
+            "plan, credit and rights",
+        ),
         (403, "", json(&format!("not for {KEY}")), "not for [key]"),
         (404, "", json("The model `m` does not exist"), "knows no model \"m\""),
         (404, "", "<html>nothing</html>".to_owned(), "check the base URL"),
