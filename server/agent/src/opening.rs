@@ -88,14 +88,14 @@ fn changed_instructions(
     instructions::changes(before, told, &prelude::instructions(settings), lean)
 }
 
-/// A line for each tool of the opening that the user has switched off, or on again, since the last prompt. The user is told of
-/// those that the model does not have yet.
+/// A line for each tool of the opening that the user has switched off, or on again, since the last prompt. A notice names the
+/// tools that the opening lacks to the user.
 fn changed_tools(parts: &SessionParts, opening: &SessionOpening) -> String {
     const MARK: &str = "tools";
     let now = parts.registry();
     let since = &mut parts.skills.knowledge.lock().since;
     let (off, on) = (&mut since.off, &mut since.on);
-    // A lean opening leaves out most tools. Skills come with their own tool, and are told of.
+    // A lean opening lacks most tools. The lines on skills say how to use them without their tool.
     let is_new = |name: &&str| !opening.lean && *name != LoadSkill::NAME && !opening.has_tool(name);
     let new: Vec<&str> =
         now.names().filter(is_new).filter(|name| on.insert((*name).to_owned())).collect();

@@ -1,7 +1,7 @@
 //! Opening of a session: its system prompt and its tools, as they were first sent.
 //!
-//! A session keeps its opening while settings and files are edited, and in the next process. Servers accept a model's
-//! thoughts only behind the bytes that it thought them about, and prompt caches compare bytes. The next prompt tells the
+//! A session keeps its opening while settings and files are edited, and in the next process. A server accepts a
+//! model's thoughts only in a request that begins as the one did which they answered, and prompt caches compare bytes. The next prompt tells the
 //! model which instructions, skills, subagent types and tools of the opening have changed. Another model, other folders and
 //! a compaction make a new opening, and the history drops its thoughts.
 

@@ -164,7 +164,7 @@ pub enum Record<'a> {
         #[serde(with = "ropewalk_workspace::state::wire::hash")]
         hash: ContentHash,
     },
-    /// The model was told of changes since the opening: of all these by now.
+    /// Changes since the opening that the model knows by now; it takes the place of the record before.
     Told(Cow<'a, ToldSinceOpening>),
     /// A part of the fork, the ledger or the news.
     State(StateRecord),

@@ -10,7 +10,7 @@ pub enum Reduction {
     Thoughts,
     /// As [`Reduction::Thoughts`]; prompts that were never answered are left out.
     Prompts,
-    /// As [`Reduction::Prompts`]; a sentence stands for each image and each document.
+    /// As [`Reduction::Prompts`]; a sentence takes the place of each image and each document.
     Media,
     /// As [`Reduction::Media`]; calls and results are plain texts.
     Calls,

@@ -1,4 +1,4 @@
-//! Changes that the model was told of since its opening, as journals keep them.
+//! Changes since a session's opening that the model knows, as journals keep them.
 
 use ropewalk_workspace::ContentHash;
 use serde::{Deserialize, Serialize};
@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Texts by their names, as hashes; None for one that is gone.
 pub(crate) type ToldTexts = BTreeMap<String, Option<ContentHash>>;
 
-/// All that the model was told of since the system prompt was made.
+/// Changes of instructions, skills, subagent types and tools that turns have told the model since the opening was made.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToldSinceOpening {
     /// Instructions, by file.

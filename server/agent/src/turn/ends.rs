@@ -26,7 +26,8 @@ impl Turn {
         true
     }
 
-    /// True if the context was full in the midst of a reply, and a compaction has made room: the model is told to go on.
+    /// Compacts the conversation if the context was full in the midst of a reply, and asks the model to go on. False if the turn
+    /// ends with the reply.
     pub(crate) async fn makes_room(&mut self, said: &StepReply) -> bool {
         if said.reply.stop_reason != ModelStop::ContextFull || self.is_cut_too_often() {
             return false;

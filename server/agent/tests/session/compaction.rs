@@ -476,7 +476,7 @@ async fn a_reply_that_ends_because_the_context_is_full_goes_on_behind_a_summary(
                 assert!(last.contains("cut because the context was full"), "{last}");
                 assert!(last.contains("Half an answer"), "{last}");
             } else {
-                // A context that stays full ends the turn, in words.
+                // The turn ends in words if each reply fills the context.
                 assert_ne!(stop, StopReason::EndTurn, "{protocol:?}");
                 assert!(bench.model.requests().len() < 12 + 10, "{protocol:?}");
             }

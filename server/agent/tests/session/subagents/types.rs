@@ -213,7 +213,7 @@ async fn what_changes_is_told_with_the_next_prompt_and_the_prefix_stays() {
         assert_eq!(request["system"], requests[0]["system"]);
     }
     assert!(super::told(&bench)[0].starts_with("Looked."));
-    // A session that goes on has the types that it began with, and knows what it was told of.
+    // A restart changes neither the types of the opening nor the list of those that were told.
     let before = requests[0]["tools"].clone();
     let mut bench = resume(bench.dies().await, [says("ok")]);
     bench.run("on").await;
