@@ -24,7 +24,7 @@ use crate::tools;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use ropewalk_agent::StepHook;
-use ropewalk_board::{Board, BoardError, LEAD, MemberState, NewMember, Team};
+use ropewalk_board::{Board, BoardError, LEAD, Member, MemberState, NewMember, Team};
 use ropewalk_protocol::{Event, SessionEvent};
 use ropewalk_tools::Registry;
 use std::collections::BTreeMap;
@@ -53,6 +53,8 @@ pub struct Lead {
     host: Arc<dyn SessionHost>,
     station: OnceCell<Arc<Station>>,
     teammates: Mutex<BTreeMap<String, RunningTeammate>>,
+    /// The members that this process found at work when it joined, until they are brought back.
+    forerunners: Mutex<Vec<Member>>,
     turns: Mutex<LeadTurns>,
     nudge: Arc<Notify>,
     told: tokio::sync::Mutex<TeamReport>,
@@ -72,6 +74,7 @@ impl Lead {
             host,
             station: OnceCell::new(),
             teammates: Mutex::default(),
+            forerunners: Mutex::default(),
             turns: Mutex::default(),
             nudge: Arc::default(),
             told: tokio::sync::Mutex::default(),
@@ -138,7 +141,8 @@ impl Lead {
                 Ok::<_, TeamError>(self.begins(self.join(team).await?))
             });
             let station = opened.await?.clone();
-            self.bring_back(&station).await
+            self.bring_back(&station).await;
+            Ok(())
         })
     }
 
@@ -193,19 +197,19 @@ impl Lead {
 
     /// Joins a team as its lead.
     async fn join(&self, team: Team) -> Result<Arc<Station>, TeamError> {
-        let members = team.members().await?;
-        let before = members.into_iter().find(|member| member.name == LEAD);
+        let mut members = team.members().await?;
+        members.retain(|member| member.state != MemberState::Shutdown);
+        let before = members.iter().find(|member| member.name == LEAD);
         let host = format!("editor, process {}", std::process::id());
         let session = self.config.session.to_string();
         let membership = match before {
-            Some(own) if own.session == session && own.state != MemberState::Shutdown => {
-                team.rejoin(LEAD, own.epoch, &host).await?
-            }
+            Some(own) if own.session == session => team.rejoin(LEAD, own.epoch, &host).await?,
             _ => {
                 let lead = NewMember { name: LEAD.to_owned(), role: String::new(), host, session };
                 team.join(&lead).await?
             }
         };
+        *lock(&self.forerunners) = members;
         let identity =
             Identity { name: LEAD.to_owned(), role: String::new(), team: team.name().to_owned() };
         let (options, clock) = (self.config.options.clone(), self.config.clock.clone());

@@ -87,13 +87,11 @@ impl Lead {
         Ok(())
     }
 
-    /// Brings back the teammates that this process's forerunner had.
-    pub(super) async fn bring_back(self: &Arc<Self>, station: &Station) -> Result<(), TeamError> {
-        for member in station.team().members().await? {
-            let is_ours = member.host.starts_with(TEAMMATE) && member.name != LEAD;
-            if !is_ours || member.state == MemberState::Shutdown {
-                continue;
-            }
+    /// Brings back the teammates that this process's forerunner had, once.
+    pub(super) async fn bring_back(self: &Arc<Self>, station: &Station) {
+        let mut members = std::mem::take(&mut *lock(&self.forerunners));
+        members.retain(|one| one.host.starts_with(TEAMMATE) && one.name != LEAD);
+        for member in members {
             let host = format!("{TEAMMATE}{}", std::process::id());
             let back = async {
                 let team = station.team();
@@ -107,7 +105,6 @@ impl Lead {
                 tracing::warn!(%error, member = member.name, "a teammate could not be brought back");
             }
         }
-        Ok(())
     }
 
     /// Stops a teammate now: its turn is interrupted, and its task returned.

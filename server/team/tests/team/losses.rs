@@ -94,3 +94,14 @@ async fn work_on_a_task_that_its_member_returns_is_not_handed_over() {
     until_sql(&bench, IDLE, |count| count == 1).await;
     assert_eq!(sql(&bench, BUNDLES).await, [0]);
 }
+
+#[tokio::test]
+async fn a_teammate_that_has_just_begun_is_not_begun_again_by_a_team_that_comes_back() {
+    let mut replies = vec![calls("spawn_teammate", spawn("alice")), says("It works.")];
+    replies.extend(all_of("alice", [says("Ready.")]));
+    let mut bench = start(replies);
+    bench.ask("Go").await;
+    bench.ended("alice", 1).await;
+    bench.lead.resume().await.unwrap();
+    assert_eq!(sql(&bench, "select epoch from members where name = 'alice'").await, [1]);
+}
