@@ -14,11 +14,11 @@
 #[cfg(target_os = "linux")]
 use crate::orphans;
 use crate::plan::End;
+use crate::wire_text::WireText;
 use rustix::process::{
     Pid, Signal, WaitOptions, WaitStatus, kill_process_group, test_kill_process_group, waitpid,
 };
 use serde::{Deserialize, Serialize};
-use std::ffi::OsString;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::process::CommandExt;
@@ -46,9 +46,9 @@ static ASKED: AtomicBool = AtomicBool::new(false);
 /// Request to a keeper: the command, but for its output. A path need not be UTF-8.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct StartCommand {
-    pub(crate) argv: Vec<OsString>,
-    pub(crate) cwd: OsString,
-    pub(crate) env: Vec<(OsString, OsString)>,
+    pub(crate) argv: Vec<WireText>,
+    pub(crate) cwd: WireText,
+    pub(crate) env: Vec<(WireText, WireText)>,
 }
 
 /// Messages of a keeper, a line each.
@@ -190,7 +190,7 @@ fn start(command: StartCommand, output: OwnedFd, reach: KillExtent) -> io::Resul
     let mut command = Command::new(argv.next().unwrap_or_default());
     command
         .args(argv)
-        .current_dir(cwd)
+        .current_dir(&*cwd)
         .env_clear()
         .envs(env)
         .stdin(Stdio::null())

@@ -85,7 +85,9 @@ impl KeptCommand {
             let (wanted, unwanted) = oneshot::channel();
             // From here, dropping it ends the command.
             let kept = KeptCommand { ended, end: None, wanted: Some(wanted) };
-            let command = StartCommand { argv, cwd: cwd.into_os_string(), env };
+            let argv = argv.into_iter().map(Into::into).collect();
+            let env = env.into_iter().map(|(name, value)| (name.into(), value.into())).collect();
+            let command = StartCommand { argv, cwd: cwd.into(), env };
             tokio::spawn(
                 async move {
                     let started = link.start(&command).await;

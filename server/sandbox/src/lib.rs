@@ -29,6 +29,7 @@ mod support;
 mod toolchains;
 #[cfg(target_os = "linux")]
 mod wire;
+mod wire_text;
 
 pub use kept::{KeptCommand, Outside};
 #[cfg(not(target_os = "linux"))]

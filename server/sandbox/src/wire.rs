@@ -5,6 +5,7 @@
 //! versions; sizes are bounded all the same.
 
 use crate::plan::{End, Limits, Plan, Spec};
+use crate::wire_text::WireText;
 use rustix::fs::{MemfdFlags, memfd_create};
 use rustix::io::Errno;
 use rustix::net::{
@@ -13,7 +14,6 @@ use rustix::net::{
 };
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, IoSlice, IoSliceMut, Read, Seek, Write};
 use std::mem::MaybeUninit;
@@ -35,7 +35,7 @@ pub(crate) enum ToHolder {
     /// The first message: what to set up.
     Setup(WirePlan),
     /// Instead of `Setup`: try what this machine can do, with a folder on a disk.
-    Probe(OsString),
+    Probe(WireText),
     /// Start a command; its output is the message's file descriptor.
     Run(WireSpec),
     /// End a command and all its processes.
@@ -74,15 +74,15 @@ pub(crate) struct StepFailure {
 /// A [`Plan`] as bytes: a path need not be UTF-8.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct WirePlan {
-    roots: Vec<OsString>,
-    links: Vec<(OsString, OsString)>,
-    shown: Vec<OsString>,
-    hidden: Vec<OsString>,
-    caches: Vec<OsString>,
-    home: Option<OsString>,
-    environment: Vec<(OsString, OsString)>,
+    roots: Vec<WireText>,
+    links: Vec<(WireText, WireText)>,
+    shown: Vec<WireText>,
+    hidden: Vec<WireText>,
+    caches: Vec<WireText>,
+    home: Option<WireText>,
+    environment: Vec<(WireText, WireText)>,
     upper: crate::Upper,
-    disk_layers: OsString,
+    disk_layers: WireText,
     limits: Limits,
 }
 
@@ -90,50 +90,43 @@ pub(crate) struct WirePlan {
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct WireSpec {
     pub(crate) id: u64,
-    pub(crate) argv: Vec<OsString>,
-    pub(crate) cwd: OsString,
-    pub(crate) env: Vec<(OsString, OsString)>,
+    pub(crate) argv: Vec<WireText>,
+    pub(crate) cwd: WireText,
+    pub(crate) env: Vec<(WireText, WireText)>,
     pub(crate) layer: String,
     pub(crate) network: bool,
-    pub(crate) shown: Vec<OsString>,
-    pub(crate) hidden: Vec<OsString>,
-    pub(crate) unhidden: Vec<OsString>,
-    pub(crate) laid: Vec<(OsString, OsString)>,
-    pub(crate) replaced: Vec<(OsString, Vec<u8>)>,
+    pub(crate) shown: Vec<WireText>,
+    pub(crate) hidden: Vec<WireText>,
+    pub(crate) unhidden: Vec<WireText>,
+    pub(crate) laid: Vec<(WireText, WireText)>,
+    pub(crate) replaced: Vec<(WireText, WireText)>,
 }
 
-fn raw(paths: &[PathBuf]) -> Vec<OsString> {
-    paths.iter().map(|path| path.clone().into_os_string()).collect()
+/// Values from one form to the other.
+fn all<From: Into<To>, To>(values: Vec<From>) -> Vec<To> {
+    values.into_iter().map(Into::into).collect()
 }
 
-fn paths(raw: Vec<OsString>) -> Vec<PathBuf> {
-    raw.into_iter().map(PathBuf::from).collect()
-}
-
-/// Pairs of paths from one form to the other.
-fn pairs<From: Into<To>, To>(pairs: Vec<(From, From)>) -> Vec<(To, To)> {
+/// Pairs from one form to the other.
+fn pairs<A: Into<To>, B: Into<To>, To>(pairs: Vec<(A, B)>) -> Vec<(To, To)> {
     pairs.into_iter().map(|(one, other)| (one.into(), other.into())).collect()
 }
 
 impl WirePlan {
     /// The plan, with those variables alone by which toolchains are found.
     pub(crate) fn new(plan: &Plan) -> WirePlan {
-        let wanted = |name: &OsString| crate::toolchains::names_a_toolchain(name);
+        let mut environment = plan.environment.clone();
+        environment.retain(|(name, _)| crate::toolchains::names_a_toolchain(name));
         WirePlan {
-            roots: raw(&plan.roots),
+            roots: all(plan.roots.clone()),
             links: pairs(plan.links.clone()),
-            shown: raw(&plan.shown),
-            hidden: raw(&plan.hidden),
-            caches: raw(&plan.caches),
-            home: plan.home.clone().map(PathBuf::into_os_string),
-            environment: plan
-                .environment
-                .iter()
-                .filter(|(name, _)| wanted(name))
-                .cloned()
-                .collect(),
+            shown: all(plan.shown.clone()),
+            hidden: all(plan.hidden.clone()),
+            caches: all(plan.caches.clone()),
+            home: plan.home.clone().map(WireText::from),
+            environment: pairs(environment),
             upper: plan.upper,
-            disk_layers: plan.disk_layers.clone().into_os_string(),
+            disk_layers: plan.disk_layers.clone().into(),
             limits: plan.limits,
         }
     }
@@ -142,13 +135,13 @@ impl WirePlan {
 impl From<WirePlan> for Plan {
     fn from(wire: WirePlan) -> Plan {
         Plan {
-            roots: paths(wire.roots),
+            roots: all(wire.roots),
             links: pairs(wire.links),
-            shown: paths(wire.shown),
-            hidden: paths(wire.hidden),
-            caches: paths(wire.caches),
+            shown: all(wire.shown),
+            hidden: all(wire.hidden),
+            caches: all(wire.caches),
             home: wire.home.map(PathBuf::from),
-            environment: wire.environment,
+            environment: pairs(wire.environment),
             upper: wire.upper,
             disk_layers: PathBuf::from(wire.disk_layers),
             limits: wire.limits,
@@ -161,16 +154,16 @@ impl WireSpec {
     pub(crate) fn new(id: u64, spec: Spec) -> (WireSpec, OwnedFd) {
         let wire = WireSpec {
             id,
-            argv: spec.argv,
-            cwd: spec.cwd.into_os_string(),
-            env: spec.env,
+            argv: all(spec.argv),
+            cwd: spec.cwd.into(),
+            env: pairs(spec.env),
             layer: spec.layer,
             network: spec.network,
-            shown: raw(&spec.shown),
-            hidden: raw(&spec.hidden),
-            unhidden: raw(&spec.unhidden),
+            shown: all(spec.shown),
+            hidden: all(spec.hidden),
+            unhidden: all(spec.unhidden),
             laid: pairs(spec.laid),
-            replaced: spec.replaced.into_iter().map(|(path, bytes)| (path.into(), bytes)).collect(),
+            replaced: pairs(spec.replaced),
         };
         (wire, spec.output)
     }

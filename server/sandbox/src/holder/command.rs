@@ -13,6 +13,7 @@ use super::{calls, limits, namespaces, root, shown, tools, watch};
 use crate::plan::End;
 use crate::support::ON_AN_OVERLAY;
 use crate::wire::{StepFailure, WireSpec};
+use crate::wire_text::WireText;
 use nix::sched::{CloneFlags, setns, unshare};
 use nix::sys::signal::{SigHandler, SigSet, SigmaskHow, Signal, sigprocmask};
 use rustix::fs::{Mode, OFlags, ResolveFlags, mkdirat, open, openat2};
@@ -20,7 +21,7 @@ use rustix::io::Errno;
 use rustix::mount::MountAttrFlags;
 use rustix::process::{Pid, set_parent_process_death_signal};
 use serde::{Deserialize, Serialize};
-use std::ffi::{CString, OsStr, OsString};
+use std::ffi::{CString, OsStr};
 use std::fs::File;
 use std::io::{Read, Write};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
@@ -318,11 +319,11 @@ fn default_signals() {
 fn execute(spec: &WireSpec) -> StepFailure {
     let unfit =
         |what: &str| StepFailure { words: format!("{what} has a zero byte in it"), errno: None };
-    let text = |text: &OsString| CString::new(text.clone().into_vec());
+    let text = |text: &WireText| CString::new(text.as_bytes());
     let Ok(argv) = spec.argv.iter().map(text).collect::<Result<Vec<_>, _>>() else {
         return unfit("the command");
     };
-    let joined = |(name, value): &(OsString, OsString)| {
+    let joined = |(name, value): &(WireText, WireText)| {
         CString::new([name.as_bytes(), b"=", value.as_bytes()].concat())
     };
     let Ok(env) = spec.env.iter().map(joined).collect::<Result<Vec<_>, _>>() else {
@@ -345,11 +346,11 @@ fn execute(spec: &WireSpec) -> StepFailure {
 }
 
 /// The paths under which a program may be.
-fn candidates(program: &OsStr, env: &[(OsString, OsString)]) -> Vec<PathBuf> {
+fn candidates(program: &OsStr, env: &[(WireText, WireText)]) -> Vec<PathBuf> {
     if program.as_bytes().contains(&b'/') {
         return vec![PathBuf::from(program)];
     }
-    let path = env.iter().find(|(name, _)| name == "PATH").map(|(_, value)| value.clone());
-    let path = path.unwrap_or_else(|| OsString::from("/usr/local/bin:/usr/bin:/bin"));
-    std::env::split_paths(&path).map(|folder| folder.join(program)).collect()
+    let path = env.iter().find(|(name, _)| **name == *"PATH").map(|(_, value)| &**value);
+    let path = path.unwrap_or(OsStr::new("/usr/local/bin:/usr/bin:/bin"));
+    std::env::split_paths(path).map(|folder| folder.join(program)).collect()
 }

@@ -18,6 +18,7 @@ use rustix::io::Errno;
 use rustix::mount::MountAttrFlags;
 use std::fs;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 /// The bytes that a file in memory takes at least; more pages than that cost nothing while they are empty.
@@ -98,7 +99,7 @@ pub(super) fn lay(
             },
         }
     }
-    let replaced = spec.replaced.iter().map(|(path, bytes)| (Path::new(path), bytes.as_slice()));
+    let replaced = spec.replaced.iter().map(|(path, bytes)| (Path::new(path), bytes.as_bytes()));
     let seen = replaced.filter(|(path, _)| hiding(path).is_none() && !in_root(path));
     replace(&seen.collect::<Vec<_>>())
 }

@@ -65,7 +65,7 @@ fn remove_left(parent: &Path) {
 
 async fn try_in(folder: &Path) -> Result<Abilities, SandboxError> {
     let (_holder, socket) = start_holder()?;
-    send(&socket, &ToHolder::Probe(folder.as_os_str().to_owned()), &[]).await?;
+    send(&socket, &ToHolder::Probe(folder.to_owned().into()), &[]).await?;
     match first_answer(&socket).await?.0 {
         FromHolder::Probed(found) => Ok(found),
         FromHolder::Failed(failure) => Err(failure.into()),
