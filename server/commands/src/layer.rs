@@ -131,6 +131,8 @@ pub struct Layer {
     is_without_git: bool,
     /// Set once a result said that not all builds outside were looked through.
     has_unseen: bool,
+    /// Where commands have what they write outside of the roots, if that ends with the session.
+    scratch: Option<PathBuf>,
     /// Paths that nobody sees in it.
     veil: hidden_paths::HiddenPaths,
 }
@@ -219,8 +221,14 @@ impl Layer {
             copy: None,
             is_without_git: false,
             has_unseen: false,
+            scratch: None,
             veil: Default::default(),
         })
+    }
+
+    /// Tells the folder of what commands write outside of the roots, which is lost with the session.
+    pub fn look_outside(&mut self, scratch: &Path) {
+        self.scratch = Some(scratch.to_owned());
     }
 
     /// The root that a path is in, by index, and the path from there.

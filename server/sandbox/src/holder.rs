@@ -71,8 +71,8 @@ fn hold() -> Option<()> {
     match set_up(plan) {
         Ok(mut holder) => {
             let in_memory = holder.root.in_memory;
-            let layers = [holder.root.layers.as_fd()];
-            let fds: &[BorrowedFd<'_>] = if in_memory { &layers } else { &[] };
+            let folders = [holder.root.scratch.as_fd(), holder.root.layers.as_fd()];
+            let fds = if in_memory { &folders[..] } else { &folders[..1] };
             wire::send(socket.as_fd(), &FromHolder::Ready { in_memory }, fds).ok()?;
             serve(&mut holder, socket.as_fd()).ok()
         }

@@ -25,6 +25,11 @@ impl Sandbox {
         match *self {}
     }
 
+    /// The folder of what commands have outside the roots.
+    pub fn scratch(&self) -> &Path {
+        match *self {}
+    }
+
     /// Where the layers lie.
     pub fn upper(&self) -> crate::Upper {
         match *self {}

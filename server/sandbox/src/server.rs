@@ -32,9 +32,10 @@ const LOOK: Duration = Duration::from_millis(500);
 pub struct Sandbox {
     link: Arc<HolderLink>,
     layers: PathBuf,
+    scratch: PathBuf,
     upper: Upper,
     measured: Arc<[BoundedFolders]>,
-    _layer_folder: Option<OwnedFd>,
+    _folders: Vec<OwnedFd>,
     _holder: tokio::process::Child,
     listener: tokio::task::JoinHandle<()>,
 }
@@ -98,12 +99,14 @@ impl Sandbox {
             let disk_layers = plan.disk_layers.clone();
             send(&socket, &ToHolder::Setup(WirePlan::new(&plan)), &[]).await?;
             let (message, fds) = first_answer(&socket).await?;
-            let folder = fds.into_iter().next();
-            let (layers, upper) = match (message, &folder) {
-                (FromHolder::Ready { in_memory: true }, Some(folder)) => {
-                    (PathBuf::from(format!("/proc/self/fd/{}", folder.as_raw_fd())), Upper::Memory)
+            let here = |fd: &OwnedFd| PathBuf::from(format!("/proc/self/fd/{}", fd.as_raw_fd()));
+            let (layers, scratch, upper) = match (message, &fds[..]) {
+                (FromHolder::Ready { in_memory: true }, [scratch, layers]) => {
+                    (here(layers), here(scratch), Upper::Memory)
                 }
-                (FromHolder::Ready { in_memory: false }, _) => (disk_layers, Upper::Disk),
+                (FromHolder::Ready { in_memory: false }, [scratch]) => {
+                    (disk_layers, here(scratch), Upper::Disk)
+                }
                 (FromHolder::Failed(failure), _) => return Err(failure.into()),
                 _ => return Err(SandboxError::Ended),
             };
@@ -130,9 +133,10 @@ impl Sandbox {
             Ok(Sandbox {
                 link,
                 layers,
+                scratch,
                 upper,
                 measured,
-                _layer_folder: folder,
+                _folders: fds,
                 _holder: holder,
                 listener,
             })
@@ -144,6 +148,12 @@ impl Sandbox {
     /// The path is good in this process alone, and as long as the sandbox lives.
     pub fn layers(&self) -> &Path {
         &self.layers
+    }
+
+    /// The folder of what commands have in `/tmp`, in their home and elsewhere outside the roots, which is lost when the
+    /// sandbox ends. The path is as good as that of [`Sandbox::layers`].
+    pub fn scratch(&self) -> &Path {
+        &self.scratch
     }
 
     /// Where the layers lie.

@@ -45,7 +45,7 @@ pub(crate) enum ToHolder {
 /// From the holder to the server.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum FromHolder {
-    /// The sandbox stands. In memory, the layer folder is the message's file descriptor.
+    /// The sandbox stands. The message's file descriptors are the temporary folder and, in memory, the layer folder.
     Ready {
         /// True if layers are in memory.
         in_memory: bool,

@@ -13,6 +13,7 @@ use super::beside::ComparisonQueue;
 use super::folder::{DEEPEST, Folder, Moment, Stamp, StampKind, is_absence, path_in};
 use super::ignores::Ignores;
 use super::judge::{ChangeDecision, Judge, LeftAs};
+use super::left_out::LeftBecause;
 use super::notes::{NoteKind, list};
 use super::{BuildInputs, Layer, LayerChanges, LayerEntry, LayerError, RootLayer};
 use hidden::HiddenFate;
@@ -56,6 +57,9 @@ impl Layer {
         let collected = std::thread::scope(|scope| {
             let beside = ComparisonQueue::new(scope, view);
             let mut judge = Judge::new(beside, view, ever, started.into());
+            if let Some(scratch) = &self.scratch {
+                judge.left_out.later(scratch, Path::new(""), LeftBecause::Outside);
+            }
             for (own, materials) in self.roots.iter_mut().zip(&materials) {
                 let up = Folder::ours(&own.up).map_err(LayerError::at(&own.up))?;
                 let below = Folder::disk(&own.root).map_err(LayerError::at(&own.root))?;
@@ -156,7 +160,7 @@ impl CollectWalk<'_, '_, '_> {
             }
             if self.names > MOST_NAMES {
                 self.judge.told.add(NoteKind::Surplus, &path);
-                return Ok(());
+                return self.leave(path.parent().unwrap_or(&path), LeftBecause::Said);
             }
             if stamp.kind == StampKind::Folder {
                 self.subfolder(&path, (up, &name), below, depth)?;
@@ -168,6 +172,12 @@ impl CollectWalk<'_, '_, '_> {
         Ok(())
     }
 
+    /// Takes nothing in of what stands at a path, and remembers that it stands there.
+    fn leave(&mut self, path: &Path, because: LeftBecause) -> io::Result<()> {
+        self.judge.left_out.later(&self.own.up, path, because);
+        Ok(())
+    }
+
     fn subfolder(
         &mut self,
         path: &Path,
@@ -176,20 +186,20 @@ impl CollectWalk<'_, '_, '_> {
         depth: usize,
     ) -> io::Result<()> {
         if self.ignores.ignores(name, true) {
-            return Ok(());
+            return self.leave(path, LeftBecause::Ignored);
         }
         if name.to_str().is_none() {
             self.judge.told.add(NoteKind::Unnamed, path);
-            self.judge.left_out.folder(&up.enter(name)?);
-            return Ok(());
+            return self.leave(path, LeftBecause::Said);
         }
         if depth >= DEEPEST {
             self.judge.told.add(NoteKind::Deep, path);
-            self.judge.left_out.folder(&up.enter(name)?);
-            return Ok(());
+            return self.leave(path, LeftBecause::Said);
         }
         let inner = Arc::new(up.enter(name)?);
-        let Some(disk) = self.disk(path, below, name) else { return Ok(()) };
+        let Some(disk) = self.disk(path, below, name) else {
+            return self.leave(path, LeftBecause::Said);
+        };
         let lower = match disk {
             Some((Stamp { kind: StampKind::Folder, .. }, below)) => match enter(below, name) {
                 Ok(lower) => lower.map(Arc::new),
@@ -198,7 +208,7 @@ impl CollectWalk<'_, '_, '_> {
                     if !inner.names()?.is_empty() {
                         self.judge.told.add(NoteKind::Unreadable, path);
                     }
-                    return Ok(());
+                    return self.leave(path, LeftBecause::Said);
                 }
             },
             Some((stamp, below)) => {
@@ -267,8 +277,16 @@ impl CollectWalk<'_, '_, '_> {
         if held.is_some() {
             self.unseen.remove(path);
         }
+        if let Some(LayerEntry::File { stamp: had, .. }) =
+            held.filter(|_| stamp.kind == StampKind::Gone)
+        {
+            self.judge.left_out.took_away(had);
+        }
         if held.and_then(LayerEntry::stamp) == Some(&stamp) {
-            return Ok(());
+            return match held {
+                Some(LayerEntry::Left { .. }) => self.leave(path, LeftBecause::Said),
+                _ => Ok(()),
+            };
         }
         let is_ours = held.is_some_and(|held| !matches!(held, LayerEntry::Left { .. }));
         let left_as = LeftAs {
@@ -280,15 +298,16 @@ impl CollectWalk<'_, '_, '_> {
             is_moving: self.is_moving,
         };
         if !is_ours && !self.judge.has(path) && self.ignores.ignores(name, false) {
-            return Ok(());
+            return self.leave(path, LeftBecause::Ignored);
         }
         if name.to_str().is_none() {
             self.judge.told.add(NoteKind::Unnamed, path);
-            self.judge.left_out.later(&self.own.up, path, &stamp);
             self.own.held.insert(path.to_owned(), LayerEntry::Left { stamp });
-            return Ok(());
+            return self.leave(path, LeftBecause::Said);
         }
-        let Some(disk) = self.disk(path, below, name) else { return Ok(()) };
+        let Some(disk) = self.disk(path, below, name) else {
+            return self.leave(path, LeftBecause::Said);
+        };
         // A folder of the disk's that something else took the place of, or that is gone.
         let hidden = match disk {
             Some((Stamp { kind: StampKind::Folder, .. }, below)) => match enter(below, name) {
@@ -303,17 +322,7 @@ impl CollectWalk<'_, '_, '_> {
         };
         let disk = disk.filter(|(disk, _)| disk.kind != StampKind::Folder);
         let after = match (stamp.kind, hidden) {
-            (StampKind::Gone, Some(HiddenFate::All(hides))) if hides.is_empty() => {
-                self.judge.told.add(NoteKind::Removed, path);
-                ChangeDecision::Holds(LayerEntry::Left { stamp })
-            }
-            (StampKind::Gone, Some(HiddenFate::All(hides))) => {
-                ChangeDecision::Holds(LayerEntry::Gone { stamp, hides })
-            }
-            (StampKind::Gone, Some(HiddenFate::TooMuch)) => {
-                ChangeDecision::Holds(LayerEntry::Left { stamp })
-            }
-            (StampKind::Gone, Some(HiddenFate::Part)) => ChangeDecision::Goes,
+            (StampKind::Gone, Some(fate)) => self.folder_gone(path, stamp, fate),
             (StampKind::Gone, None) => self.gone(path, name, stamp, disk)?,
             (StampKind::File | StampKind::Link, _) => {
                 self.judge.stands(path, (up, name), stamp, disk, left_as)?
@@ -380,6 +389,19 @@ impl CollectWalk<'_, '_, '_> {
                 self.judge.told.add(NoteKind::Unreadable, path);
                 None
             }
+        }
+    }
+
+    /// The mark of a deleted name, over a folder of the disk's.
+    fn folder_gone(&mut self, path: &Path, stamp: Stamp, fate: HiddenFate) -> ChangeDecision {
+        match fate {
+            HiddenFate::All(hides) if hides.is_empty() => {
+                self.judge.told.add(NoteKind::Removed, path);
+                ChangeDecision::Holds(LayerEntry::Left { stamp })
+            }
+            HiddenFate::All(hides) => ChangeDecision::Holds(LayerEntry::Gone { stamp, hides }),
+            HiddenFate::TooMuch => ChangeDecision::Holds(LayerEntry::Left { stamp }),
+            HiddenFate::Part => ChangeDecision::Goes,
         }
     }
 

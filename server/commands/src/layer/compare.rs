@@ -206,7 +206,7 @@ impl ChangedFile<'_> {
 }
 
 /// The bytes of a file of the disk somewhere in the roots.
-fn elsewhere(view: &View, there: &Place) -> Option<Vec<u8>> {
+pub(super) fn elsewhere(view: &View, there: &Place) -> Option<Vec<u8>> {
     let root = view.roots().iter().find(|root| there.path.starts_with(root.path()))?;
     let inside = there.path.strip_prefix(root.path()).ok()?;
     let folder = Folder::disk(root.path()).ok()?.reach(inside.parent()?).ok()??;

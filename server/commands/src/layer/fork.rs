@@ -28,6 +28,7 @@ impl Layer {
             Some(most) => Self::copy(folder, &roots, most)?,
             None => Self::open(folder, &roots)?,
         };
+        made.scratch.clone_from(&self.scratch);
         let mut left = 0;
         let mut room = most.min(MOST);
         for (own, new) in self.roots.iter().zip(&mut made.roots) {

@@ -8,11 +8,11 @@ use super::beside::ComparisonQueue;
 use super::collect::Started;
 use super::compare::{
     ChangedFile, Comparison, ContentId, CurrentState, EntryContent, NewContent, UnknownCause,
-    content_of,
+    content_of, elsewhere,
 };
-use super::folder::{Folder, Moment, Stamp, StampKind, path_in};
+use super::folder::{Folder, Stamp, StampKind, path_in};
 use super::git::GitStamp;
-use super::left_out::LeftOut;
+use super::left_out::{LeftBecause, LeftOut, content_of_link};
 use super::notes::{CollectNotes, NoteKind};
 use super::{BuildInputs, LayerEntry, MOST_BYTES, MOST_CHANGES, RootLayer};
 use ropewalk_text::decode::encode;
@@ -49,7 +49,10 @@ pub(super) type SettledEntry = (PathBuf, Option<LayerEntry>);
 /// A file that the command deleted.
 struct Deleted {
     place: Place,
+    /// None where it was not read.
     content: Option<ContentId>,
+    /// In bytes.
+    len: u64,
 }
 
 /// A file that the command made or changed.
@@ -161,15 +164,9 @@ impl<'scope, 'env> Judge<'scope, 'env> {
         disk.ctime >= self.started
     }
 
-    /// True if something in the layer changed since the command began. File systems' clocks are a little behind ours.
+    /// True if something in the layer changed since the command began.
     pub(super) fn is_of_command(&self, own: &Stamp) -> bool {
-        const BEHIND: u32 = 20_000_000;
-        let Moment(seconds, nanos) = self.started;
-        let from = match nanos.checked_sub(BEHIND) {
-            Some(nanos) => Moment(seconds, nanos),
-            None => Moment(seconds.saturating_sub(1), nanos + 1_000_000_000 - BEHIND),
-        };
-        own.ctime >= from
+        own.is_of_command(self.started)
     }
 
     /// True if so many more changes become proposals.
@@ -222,6 +219,11 @@ impl<'scope, 'env> Judge<'scope, 'env> {
             return false;
         }
         let content = match disk.kind {
+            StampKind::Link => {
+                let link = below.read_link(name).ok().map(|target| content_of_link(&target));
+                self.delete(place, link, 0);
+                return true;
+            }
             StampKind::File if self.gone_bytes.saturating_add(disk.len) <= MOST_BYTES => {
                 match below.read_still(name, &disk, MOST_BYTES) {
                     Ok(Some(bytes)) => Some(bytes),
@@ -241,7 +243,7 @@ impl<'scope, 'env> Judge<'scope, 'env> {
             self.view.keep([(&place, DiskRecord::Bytes(bytes))]);
             content
         });
-        self.delete(place, content);
+        self.delete(place, content, disk.len);
         true
     }
 
@@ -257,19 +259,24 @@ impl<'scope, 'env> Judge<'scope, 'env> {
                 encode(text, *format).ok().map(|bytes| content_of(&bytes))
             }
             Some(OverlayContent::Bytes(bytes)) => Some(content_of(bytes)),
-            Some(OverlayContent::OnDisk(_) | OverlayContent::Link(_)) => None,
+            Some(OverlayContent::OnDisk(there)) => {
+                elsewhere(self.view, there).map(|bytes| content_of(&bytes))
+            }
+            Some(OverlayContent::Link(target)) => Some(content_of_link(target)),
         };
         if let Some(place) = self.place(path) {
-            self.delete(place, content);
+            self.delete(place, content, 0);
         }
     }
 
-    fn delete(&mut self, place: Place, content: Option<ContentId>) {
+    /// Notes a deletion, of a file with so many bytes if its content is not known.
+    fn delete(&mut self, place: Place, content: Option<ContentId>, len: u64) {
         if !self.gone.insert(place.path.clone()) {
             return;
         }
         self.ever.saw(&place.path, None, Started::now());
-        self.deleted.push(Deleted { place, content });
+        let len = content.map_or(len, |(_, len)| len as u64);
+        self.deleted.push(Deleted { place, content, len });
     }
 
     /// A file or link stands that is not as we left it.
@@ -283,7 +290,10 @@ impl<'scope, 'env> Judge<'scope, 'env> {
     ) -> io::Result<ChangeDecision> {
         let (found, had_mode) = (disk.map(|(stamp, _)| stamp), left_as.mode);
         let left = ChangeDecision::Holds(LayerEntry::Left { stamp });
-        let Some(place) = self.place(path) else { return Ok(left) };
+        let Some(place) = self.place(path) else {
+            self.left_out.later(&self.up, path, LeftBecause::Said);
+            return Ok(left);
+        };
         let material = self.material(path);
         if material.is_none() {
             let moved = match (left_as.from, found) {
@@ -295,7 +305,7 @@ impl<'scope, 'env> Judge<'scope, 'env> {
             };
             if moved {
                 self.told.add(NoteKind::Moved, path);
-                self.left_out.now(up, name);
+                self.left_out.now(up, name, path);
                 self.ever.saw(&place.path, None, stamp.mtime);
                 return Ok(ChangeDecision::Goes);
             }
@@ -303,21 +313,21 @@ impl<'scope, 'env> Judge<'scope, 'env> {
             if open.is_some_and(|open| open.dirty && open.moved.is_none()) {
                 // The command had the disk's text before it, and not what the user has typed.
                 self.told.add(NoteKind::Alias, path);
-                self.left_out.now(up, name);
+                self.left_out.now(up, name, path);
                 self.ever.saw(&place.path, None, stamp.mtime);
                 return Ok(ChangeDecision::Goes);
             }
         }
         if self.is_put_back(&place, &stamp) {
             self.told.add(NoteKind::PutBack, path);
-            self.left_out.now(up, name);
+            self.left_out.now(up, name, path);
             self.ever.saw(&place.path, None, stamp.mtime);
             return Ok(ChangeDecision::Goes);
         }
         let len = if stamp.kind == StampKind::File { stamp.len } else { 0 };
         if !self.has_room_for(1)? || !self.has_room_for_bytes(len)? {
             self.told.add(NoteKind::Surplus, path);
-            self.left_out.later(&self.up, path, &stamp);
+            self.left_out.later(&self.up, path, LeftBecause::Said);
             return Ok(left);
         }
         let (path, up) = (path.to_owned(), up.clone());
@@ -349,7 +359,7 @@ impl<'scope, 'env> Judge<'scope, 'env> {
             Ok(stood) => Some(self.stood(place, &stamp, stood)),
             Err(UnknownCause::Unreadable) => {
                 self.told.add(NoteKind::Unreadable, &path);
-                self.left_out.unread(&stamp);
+                self.left_out.unread(&stamp, &path);
                 Some(LayerEntry::Left { stamp })
             }
             Err(why @ (UnknownCause::Moved | UnknownCause::Encoding)) => {
@@ -358,7 +368,7 @@ impl<'scope, 'env> Judge<'scope, 'env> {
                 self.told.add(kind, &path);
                 self.ever.saw(&place.path, None, stamp.mtime);
                 if let Some(name) = path.file_name() {
-                    self.left_out.now(&up, name);
+                    self.left_out.now(&up, name, &path);
                     up.remove(name)?;
                 }
                 self.dropped.insert(path.clone());

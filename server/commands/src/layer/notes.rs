@@ -61,7 +61,7 @@ impl NoteKind {
             ),
             Self::Half => (
                 "not deleted, because the place that it was moved to is not kept, and its text would be lost: ",
-                "",
+                ". Move it where it is kept; to delete it all the same, use delete_file",
             ),
             Self::Alias => (
                 "not kept, because it is another name of a file that is open in the editor, with unsaved text or deleted by the command: ",
@@ -107,7 +107,12 @@ pub(super) struct CollectNotes(BTreeMap<NoteKind, Vec<String>>);
 
 impl CollectNotes {
     pub(super) fn add(&mut self, kind: NoteKind, path: &Path) {
-        self.0.entry(kind).or_default().push(plain(path));
+        self.add_words(kind, plain(path));
+    }
+
+    /// The same of a name with words behind it.
+    pub(super) fn add_words(&mut self, kind: NoteKind, name: String) {
+        self.0.entry(kind).or_default().push(name);
     }
 
     pub(super) fn has(&self, kind: NoteKind) -> bool {

@@ -71,7 +71,8 @@ impl Live {
         let sandbox = Sandbox::start(plan).await.map_err(|error| error.to_string())?;
         let (folder, over) = (sandbox.layers().join(super::MAIN), roots.clone());
         let opened = on_thread(move |_| Layer::open(&folder, &over).map_err(ToolOutput::error));
-        let layer = opened.await.map_err(words)?;
+        let mut layer = opened.await.map_err(words)?;
+        layer.look_outside(sandbox.scratch());
         Ok(Self {
             sandbox: Arc::new(sandbox),
             hidden: HiddenFiles::default(),

@@ -29,6 +29,10 @@ type Case = (&'static str, fn());
 
 const CASES: &[Case] = &[
     ("what_one_command_leaves_the_next_finds", session::what_one_leaves_the_next_finds),
+    (
+        "a_file_that_is_moved_where_nothing_is_kept_stays",
+        session::a_file_that_is_moved_where_nothing_is_kept_stays,
+    ),
     ("a_folder_that_may_be_read_is_seen", session::a_folder_that_may_be_read_is_seen),
     ("one_command_runs_at_a_time", session::one_runs_at_a_time),
     ("a_runner_beside_has_its_own_layer", session::a_runner_beside_has_its_own_layer),

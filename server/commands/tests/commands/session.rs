@@ -20,6 +20,25 @@ pub(crate) fn what_one_leaves_the_next_finds() {
     assert!(!bench.path("b").exists() && !bench.path("b.o").exists());
 }
 
+pub(crate) fn a_file_that_is_moved_where_nothing_is_kept_stays() {
+    let files: &[(&str, &[u8])] =
+        &[("a", b"alpha\n"), ("d/b", b"beta\n"), ("c", b"gamma\n"), (".gitignore", b"*.o\n")];
+    let (mut bench, _) = begun(OverFork::Auto, files);
+    for (command, name, now) in [
+        ("mv a /tmp/", "a", "a, outside of the open folders"),
+        ("mv d ~/kept", "d/b", "b, outside of the open folders"),
+        ("mv c c.o", "c", "c.o, which is ignored"),
+    ] {
+        let said = says(&mut bench, command);
+        assert!(
+            !said.contains("changed:") && said.contains(&format!("{name} (now {now}")),
+            "{said}"
+        );
+    }
+    assert!(says(&mut bench, "cat a d/b c").starts_with("alpha\nbeta\ngamma\n"));
+    assert_eq!(says(&mut bench, "rm a"), "(no output)\n(changed: a)", "it was there before");
+}
+
 /// As the folder of a skill that lies in the user's own folder, which is hidden.
 pub(crate) fn a_folder_that_may_be_read_is_seen() {
     let mut bench = Bench::new(&[]);

@@ -1,12 +1,15 @@
 //! A command's move of which one half can't be kept: then the other half isn't either, and no content is lost.
 
-use crate::support::{Bench, gone, is_gone, put, said};
+use crate::real::{Node, accept, can_mount, plain_copy, run, tree_of};
+use crate::support::{Bench, copied_up, gone, is_gone, put, said};
+use proptest::prelude::*;
 use ropewalk_commands::layer::file_time;
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
+use std::process::Command;
 
 const FILES: &[(&str, &str)] = &[("a.txt", "alpha\n"), ("b.txt", "beta\n"), ("c.txt", "gamma\n")];
 
@@ -41,18 +44,142 @@ fn a_file_stays_when_its_new_place_is_not_kept() {
         (OsStr::new("sub/.git"), "git changes are not kept"),
         (unnamed, "a name that is not UTF-8"),
         (OsStr::from_bytes(b"caf\xe9/in"), "a name that is not UTF-8"),
+        (OsStr::new("a.bak"), "a.txt (now a.bak, which is ignored)"),
+        (OsStr::new("old/sub/a.txt"), "a.txt (now a.txt in old, which is ignored)"),
     ] {
         let mut bench = Bench::new(FILES);
+        put(&bench.disk(".gitignore"), b"*.bak\nold/\n");
         let (said, told) = moves(&mut bench, to);
         assert_eq!(said, [""; 0], "{to:?}");
         assert!(told.contains(words), "{told}");
         let half = "not deleted, because the place that it was moved to is not kept";
-        assert!(told.contains(half) && told.contains("a.txt"), "{told}");
+        assert!(told.contains(half) && told.contains("a.txt (now "), "{told}");
         assert_eq!(bench.reads("a.txt").as_deref(), Some("alpha\n"));
         // The next command sees it again.
         bench.materialise();
         assert!(!is_gone(&bench.up("a.txt")), "{to:?}");
     }
+}
+
+#[test]
+fn what_is_too_large_for_a_review_stays_when_it_is_moved() {
+    let mut bench = Bench::new(FILES);
+    let sparse = |path: &Path| fs::File::create(path).unwrap().set_len(65 << 20).unwrap();
+    sparse(&bench.disk("large"));
+    std::thread::sleep(std::time::Duration::from_millis(20));
+    let collected = bench.command(|bench| {
+        gone(&bench.up("large"));
+        sparse(&bench.up("moved"));
+        copied_up(&bench.up("moved"));
+    });
+    assert_eq!(said(&collected), [""; 0]);
+    assert!(collected.told.concat().contains("large (now moved)"), "{:?}", collected.told);
+}
+
+#[test]
+fn a_link_stays_when_its_new_place_is_ignored() {
+    let link = |path: &Path| std::os::unix::fs::symlink("b.txt", path).unwrap();
+    let mut bench = Bench::new(FILES);
+    put(&bench.disk(".gitignore"), b"*.bak\n");
+    link(&bench.disk("link"));
+    std::thread::sleep(std::time::Duration::from_millis(20));
+    let collected = bench.command(|bench| {
+        gone(&bench.up("link"));
+        link(&bench.up("link.bak"));
+    });
+    assert_eq!(said(&collected), [""; 0]);
+    assert!(collected.told.concat().contains("link (now link.bak"), "{:?}", collected.told);
+}
+
+#[test]
+fn what_an_earlier_command_left_ignored_keeps_no_file_from_being_deleted() {
+    let mut bench = Bench::new(FILES);
+    put(&bench.disk(".gitignore"), b"dist/\n");
+    bench.command(|bench| put(&bench.up("dist/a.txt"), b"alpha\n"));
+    std::thread::sleep(std::time::Duration::from_millis(40));
+    let collected = bench.command(|bench| gone(&bench.up("a.txt")));
+    assert_eq!(said(&collected), ["delete a.txt"]);
+    // A file of the fork's that goes there is known by itself, whatever its times say.
+    bench.command(|bench| put(&bench.up("made/m.txt"), b"made\n"));
+    std::thread::sleep(std::time::Duration::from_millis(40));
+    let collected = bench.command(|bench| {
+        fs::rename(bench.up("made"), bench.up("dist/made")).unwrap();
+    });
+    assert_eq!(said(&collected), [""; 0], "{:?}", collected.told);
+}
+
+/// A line for the shell that takes contents elsewhere. What fails in one place fails in the other.
+fn line() -> impl Strategy<Value = String> {
+    const FILES: &[&str] =
+        &["a.txt", "b.txt", "a.bak", "d/c.txt", "d/new.txt", "old/c.txt", "old/d/x"];
+    let file = || prop::sample::select(FILES);
+    let folder = || prop::sample::select(&["d", "d/e", "old", "old/d", "new"][..]);
+    prop_oneof![
+        3 => (file(), file()).prop_map(|(from, to)| format!("mkdir -p $(dirname {to}); mv -T {from} {to}")),
+        2 => (folder(), folder()).prop_map(|(from, to)| format!("mkdir -p {to}; mv {from} {to}/")),
+        1 => (file(), folder()).prop_map(|(from, to)| format!("mkdir -p {to}; mv {from} {to}/")),
+        1 => (file(), file()).prop_map(|(from, to)| format!("cp {from} {to}; rm -rf {from}")),
+        1 => (file(), file()).prop_map(|(from, to)| format!("ln {from} {to}; rm -f {from}")),
+        1 => (file(), file()).prop_map(|(one, two)| format!("mv {one} swap; mv {two} {one}; mv swap {two}")),
+        1 => (folder(), folder()).prop_map(|(from, to)| {
+            format!("mkdir -p {to}; tar -cf p.tar {from} && rm -rf {from} && tar -xf p.tar -C {to}; rm -f p.tar")
+        }),
+        1 => (file(), file()).prop_map(|(from, to)| format!("mkdir -p $(dirname {to}); git mv -f {from} {to}")),
+        1 => file().prop_map(|file| format!("rm -f {file}")),
+    ]
+}
+
+/// Checks that each content which the commands left somewhere stands somewhere once what they did is accepted, or
+/// was written over under its name, which a review shows.
+fn keeps_contents(rules: &str, lines: &[String]) {
+    let mut bench = Bench::new(FILES);
+    for (name, text) in
+        [(".gitignore", rules), ("d/c.txt", "delta\n"), ("d/e/f", "epsilon\n"), ("old/o", "old\n")]
+    {
+        put(&bench.disk(name), text.as_bytes());
+    }
+    for args in [&["init", "-q"][..], &["add", "-f", "d"]] {
+        let done = Command::new("git").current_dir(bench.disk("")).args(args).status();
+        assert!(done.unwrap().success());
+    }
+    std::thread::sleep(std::time::Duration::from_millis(20));
+    bench.open("b.txt", "beta, unsaved\n");
+    let mut before = tree_of(&bench.disk(""));
+    before.insert("b.txt".into(), Node::File(b"beta, unsaved\n".to_vec(), 0o644));
+    let copy = bench.dir.path().join("copy");
+    plain_copy(&before, &copy);
+    // Without it, though it is empty, git takes this for no repository.
+    fs::create_dir_all(copy.join(".git/refs")).unwrap();
+    run(&copy, None, lines);
+    let layer = bench.dir.path().join("layer/0");
+    let root = bench.disk("");
+    let (_, collected) = bench.collect(|_| assert!(run(&root, Some(&layer), lines), "{lines:?}"));
+    before.retain(|name, _| !name.starts_with(".git/"));
+    let (left, made) = (tree_of(&copy), accept(before.clone(), &collected.proposals));
+    let is_somewhere = |tree: &crate::real::Tree, bytes: &[u8]| {
+        tree.values().any(|node| matches!(node, Node::File(own, _) if own == bytes))
+    };
+    for (name, node) in &before {
+        let Node::File(bytes, _) = node else { continue };
+        let is_written_over = made.get(name).is_some_and(|now| now != node);
+        assert!(
+            is_somewhere(&made, bytes) || !is_somewhere(&left, bytes) || is_written_over,
+            "{name} is lost: {rules:?} {lines:#?} {collected:#?}"
+        );
+    }
+}
+
+#[test]
+fn no_content_is_lost_by_what_is_not_taken_in() {
+    if !can_mount() {
+        return;
+    }
+    const RULES: &[&str] =
+        &["*.bak\nold/\n", "*.txt\n!b.txt\n", "/d/\n", "new*\n*.tar\n", "*\n!*/\n!b.txt\n", ""];
+    let config = ProptestConfig { cases: 80, failure_persistence: None, ..Default::default() };
+    proptest!(config, |(rules in prop::sample::select(RULES), lines in prop::collection::vec(line(), 1..6))| {
+        keeps_contents(rules, &lines);
+    });
 }
 
 #[test]

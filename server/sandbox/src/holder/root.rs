@@ -40,6 +40,8 @@ pub(super) const REPLACED: &str = "/.ropewalk/scratch/replaced";
 pub(super) struct HolderRoot {
     /// The folder that holds the layers, to be opened by the server where they are in memory.
     pub(super) layers: OwnedFd,
+    /// The folder of what commands have outside the roots, to be looked through by the server.
+    pub(super) scratch: OwnedFd,
     pub(super) in_memory: bool,
     /// Places to be laid inside roots, outermost first.
     pub(super) inside: Vec<ShownPath>,
@@ -73,6 +75,8 @@ pub(super) fn make(plan: &Plan) -> Result<HolderRoot, StepFailure> {
     let open_flags = OFlags::DIRECTORY | OFlags::RDONLY | OFlags::CLOEXEC;
     let layers =
         open(&layers_path, open_flags, Mode::empty()).during("opening the layer folder")?;
+    let scratch =
+        open(SCRATCH, open_flags, Mode::empty()).during("opening the temporary folder")?;
 
     let mut builder = RootBuilder { count: 0, kept: kept(plan) };
     machine_proc()?;
@@ -104,7 +108,16 @@ pub(super) fn make(plan: &Plan) -> Result<HolderRoot, StepFailure> {
             let _ = symlink(root, link);
         }
     }
-    Ok(HolderRoot { layers, in_memory, inside, hidden: hidden(plan), laid, tools, layers_path })
+    Ok(HolderRoot {
+        scratch,
+        layers,
+        in_memory,
+        inside,
+        hidden: hidden(plan),
+        laid,
+        tools,
+        layers_path,
+    })
 }
 
 /// True if a place is laid by each command, with all that is in it.

@@ -49,7 +49,7 @@ impl CollectWalk<'_, '_, '_> {
             self.judge.told.add(NoteKind::Elsewhere, path);
         }
         if is_copied && let Some(inner) = &inner {
-            self.judge.left_out.folder(inner);
+            self.judge.left_out.folder(inner, path);
             if put_back(self.own, path, inner)? {
                 self.judge.told.add(NoteKind::Git, path);
             }
@@ -62,8 +62,8 @@ impl CollectWalk<'_, '_, '_> {
         if !is_untouched {
             self.judge.told.add(NoteKind::Git, path);
             match &inner {
-                Some(inner) => self.judge.left_out.folder(inner),
-                None => self.judge.left_out.now(up, name),
+                Some(inner) => self.judge.left_out.folder(inner, path),
+                None => self.judge.left_out.now(up, name, path),
             }
         }
         up.remove(name)

@@ -37,6 +37,9 @@ impl CollectWalk<'_, '_, '_> {
                 }
                 _ => {
                     let held = self.own.held.remove(&path);
+                    if let Some(LayerEntry::File { stamp, .. }) = &held {
+                        self.judge.left_out.took_away(stamp);
+                    }
                     if self.is_copy && !self.judge.has(&path) {
                         self.gone_from_copy(&path, held, below)?;
                     } else {

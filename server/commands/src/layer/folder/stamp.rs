@@ -106,6 +106,19 @@ pub(in crate::layer) struct Stamp {
     pub(in crate::layer) ctime: Moment,
 }
 
+impl Stamp {
+    /// True if it changed since a command began. File systems' clocks are a little behind ours.
+    pub(in crate::layer) fn is_of_command(&self, started: Moment) -> bool {
+        const BEHIND: u32 = 20_000_000;
+        let Moment(seconds, nanos) = started;
+        let from = match nanos.checked_sub(BEHIND) {
+            Some(nanos) => Moment(seconds, nanos),
+            None => Moment(seconds.saturating_sub(1), nanos + 1_000_000_000 - BEHIND),
+        };
+        self.ctime >= from
+    }
+}
+
 #[expect(clippy::unnecessary_cast, reason = "the widths of these fields differ between systems")]
 pub(super) fn stamp(stat: &Stat) -> Stamp {
     let kind = match FileType::from_raw_mode(stat.st_mode as RawMode) {

@@ -2,8 +2,8 @@
 
 use super::{Deleted, Judge, WrittenFile};
 use crate::layer::LayerChanges;
-use crate::layer::compare::{ContentId, NewContent};
-use crate::layer::notes::NoteKind;
+use crate::layer::compare::{ContentId, NewContent, content_of, elsewhere};
+use crate::layer::notes::{NoteKind, plain};
 use ropewalk_workspace::{Place, Proposal, ProposedChange};
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -21,18 +21,28 @@ impl Judge<'_, '_> {
         let arrived: HashSet<&PathBuf> = renames.values().collect();
         let over: HashMap<ContentId, Place> =
             self.changed.iter().filter_map(|new| Some((new.over?, new.place.clone()))).collect();
-        for Deleted { place: from, content } in std::mem::take(&mut self.deleted) {
-            let change = match (renames.get(&from.path), content.filter(|content| content.1 > 0)) {
-                (Some(to), _) => place(to).map(|to| ProposedChange::Rename { to }),
-                (None, Some(content)) => match over.get(&content) {
-                    Some(to) => Some(ProposedChange::MoveOver { to: to.clone() }),
-                    None if self.left_out.holds(content) => {
-                        self.told.add(NoteKind::Half, Path::new(&from.shown));
-                        None
-                    }
-                    None => Some(ProposedChange::Delete),
-                },
-                (None, None) => Some(ProposedChange::Delete),
+        let deleted = std::mem::take(&mut self.deleted);
+        let alone = deleted.iter().filter(|deleted| !renames.contains_key(&deleted.place.path));
+        let lengths: HashSet<u64> =
+            alone.map(|deleted| deleted.len).filter(|len| *len > 0).collect();
+        if !lengths.is_empty() {
+            self.left_out.look_for(&lengths, self.started);
+        }
+        for Deleted { place: from, content, len } in deleted {
+            let read = || Some(content_of(&elsewhere(self.view, &from)?));
+            let over = content.filter(|_| len > 0).and_then(|content| over.get(&content));
+            let change = if let Some(to) = renames.get(&from.path) {
+                place(to).map(|to| ProposedChange::Rename { to })
+            } else if let Some(to) = over {
+                Some(ProposedChange::MoveOver { to: to.clone() })
+            } else if let Some(now) = self.left_out.holds(content, len, read) {
+                self.told.add_words(
+                    NoteKind::Half,
+                    format!("{} (now {now})", plain(Path::new(&from.shown))),
+                );
+                None
+            } else {
+                Some(ProposedChange::Delete)
             };
             proposals.extend(change.map(|change| Proposal { place: from, change }));
         }
