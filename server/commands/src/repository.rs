@@ -1,5 +1,6 @@
 //! Where the repository of a folder lies when it is not all in it, so that reading git works.
 
+use ropewalk_files::repository::git_folders;
 use std::path::{Path, PathBuf};
 
 /// Folders outside of `root` that its commands are shown: the repository that encloses it, and the folders that a `.git`
@@ -9,13 +10,8 @@ pub(super) fn around(root: &Path, home: Option<&Path>) -> Vec<PathBuf> {
         return Vec::new();
     };
     let mut shown = vec![top.to_owned()];
-    let git = top.join(".git");
-    if git.is_file()
-        && let Some(folder) = led_to(&git, "gitdir:", top)
-    {
-        let common = led_to(&folder.join("commondir"), "", &folder);
-        shown.extend(common);
-        shown.push(folder);
+    if top.join(".git").is_file() {
+        shown.extend(git_folders(top).into_iter().flat_map(|(own, common)| [common, own]));
     }
     let has_home = |folder: &Path| home.is_some_and(|home| home.starts_with(folder));
     let mut outside: Vec<PathBuf> = shown
@@ -28,15 +24,6 @@ pub(super) fn around(root: &Path, home: Option<&Path>) -> Vec<PathBuf> {
     outside.sort();
     outside.dedup();
     outside
-}
-
-/// The path in a small file, behind a word.
-fn led_to(file: &Path, word: &str, from: &Path) -> Option<PathBuf> {
-    if file.metadata().ok()?.len() > 4_096 {
-        return None;
-    }
-    let text = std::fs::read_to_string(file).ok()?;
-    Some(from.join(text.trim().strip_prefix(word)?.trim()))
 }
 
 #[cfg(test)]

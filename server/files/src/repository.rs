@@ -41,6 +41,24 @@ pub fn is_in_git(path: &Path) -> bool {
     path.iter().any(is_git_name)
 }
 
+/// Where the repository of a work tree lies that has a `.git`: the folder of its own files, and of those that it shares with
+/// other work trees. Blocking.
+pub fn git_folders(top: &Path) -> Option<(PathBuf, PathBuf)> {
+    let git = top.join(".git");
+    let git = if git.is_file() { led_to(&git, "gitdir:", top)? } else { git };
+    let common = led_to(&git.join("commondir"), "", &git);
+    git.is_dir().then(|| (git.clone(), common.unwrap_or(git)))
+}
+
+/// The path in a small file, behind a word.
+fn led_to(file: &Path, word: &str, from: &Path) -> Option<PathBuf> {
+    if file.metadata().ok()?.len() > 4_096 {
+        return None;
+    }
+    let text = std::fs::read_to_string(file).ok()?;
+    Some(from.join(text.trim().strip_prefix(word)?.trim()))
+}
+
 /// Tells which places are a repository's own: on the disk, and over it by what is proposed.
 #[derive(Debug, Default)]
 pub struct Repositories {

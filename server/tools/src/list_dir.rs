@@ -4,8 +4,9 @@ use crate::blocking::blocking;
 use crate::bounds::bound;
 use crate::files::{missing, no_disguise};
 use crate::tool::{Context, Effect, Subject, ToolOutput, TypedTool};
-use crate::walk::walker;
+use crate::walk::{tracked_besides, walker};
 use futures::future::BoxFuture;
+use ignore::DirEntry;
 use ropewalk_workspace::conversation::CONVERSATION;
 use ropewalk_workspace::view::FrozenContent;
 use ropewalk_workspace::{Place, View};
@@ -106,12 +107,11 @@ struct FolderEntry {
 fn on_disk(place: &Place) -> (BTreeMap<String, FolderEntry>, bool) {
     let Ok(all) = std::fs::read_dir(&place.path) else { return (BTreeMap::new(), false) };
     let mut walker = walker(&place.path);
-    let kept: BTreeSet<_> = walker
-        .max_depth(Some(1))
-        .build()
-        .flatten()
-        .map(|entry| entry.file_name().to_owned())
-        .collect();
+    let walked = walker.max_depth(Some(1)).build().flatten();
+    let mut kept: BTreeSet<_> = walked.map(DirEntry::into_path).collect();
+    kept.remove(&place.path);
+    let tracked = tracked_besides(&place.path, |path| path.ancestors().any(|at| kept.contains(at)));
+    kept.extend(tracked.into_iter().map(DirEntry::into_path));
     let shown = all
         .flatten()
         .filter(|entry| entry.file_name() != ".git" && entry.file_name() != CONVERSATION);
@@ -125,7 +125,7 @@ fn on_disk(place: &Place) -> (BTreeMap<String, FolderEntry>, bool) {
             Ok(kind) if kind.is_file() => String::new(),
             _ => " (no ordinary file)".to_owned(),
         };
-        let ignored = !kept.contains(&entry.file_name());
+        let ignored = !kept.contains(&entry.path());
         (entry.file_name().to_string_lossy().into_owned(), FolderEntry { after, ignored })
     });
     (names.collect(), true)

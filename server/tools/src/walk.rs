@@ -1,16 +1,17 @@
 //! The files of the view under a folder: the disk's without ignored ones, over them open buffers and the fork.
 //!
 //! No link is followed and nothing is opened here. `.gitignore`, `.ignore` and git's own exclude files count,
-//! with or without a repository; `.git` itself is never entered. What the fork made is there even if ignored. Folders
+//! with or without a repository, but for files that git tracks all the same; `.git` itself is never entered. What the fork made is there even if ignored. Folders
 //! outside the roots that may be read, such as a loaded skill's, are looked into only where `path` leads there.
 
 use crate::blocking::StopSignal;
 use crate::files::{missing, no_disguise, refused};
 use crate::tool::ToolOutput;
-use ignore::WalkBuilder;
+use ignore::{DirEntry, WalkBuilder};
+use ropewalk_files::tracked::TrackedFiles;
 use ropewalk_workspace::conversation::CONVERSATION;
 use ropewalk_workspace::{DocId, Place, Roots, View};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 /// A file of the view.
@@ -52,6 +53,29 @@ pub fn walker(folder: &Path) -> WalkBuilder {
         .require_git(false)
         .filter_entry(|entry| entry.file_name() != ".git" && entry.file_name() != CONVERSATION);
     walker
+}
+
+/// The entries below a folder that git tracks although its rules ignore them, and that `is_known` doesn't know: of the
+/// repository that the folder is in. A file that `.ignore` names is not among them. Walks the disk.
+pub fn tracked_besides(folder: &Path, is_known: impl Fn(&Path) -> bool) -> Vec<DirEntry> {
+    let Some(top) = folder.ancestors().find(|folder| folder.join(".git").exists()) else {
+        return Vec::new();
+    };
+    let tracked = TrackedFiles::of(top);
+    let below = folder.strip_prefix(top).unwrap_or(Path::new(""));
+    let all = tracked.below(below).map(|path| top.join(path));
+    let mut wanted: HashSet<PathBuf> = all.filter(|path| !is_known(path)).collect();
+    if wanted.is_empty() {
+        return Vec::new();
+    }
+    for path in wanted.clone() {
+        let above = path.ancestors().skip(1).take_while(|above| *above != folder);
+        wanted.extend(above.map(Path::to_owned));
+    }
+    let mut walker = walker(folder);
+    walker.git_ignore(false).git_global(false).git_exclude(false);
+    walker.filter_entry(move |entry| wanted.contains(entry.path()));
+    walker.build().skip(1).flatten().collect()
 }
 
 /// The names of all files of a view as they are shown, in order; those that are ignored are left out. Walks the disk.
@@ -144,21 +168,24 @@ fn on_disk<'a>(
     found: &mut HashMap<PathBuf, ViewFile<'a>>,
 ) {
     let mut folder: Option<Place> = None;
-    for entry in walker(&start.path).parents(!is_outside).build().flatten() {
-        if stop.is_set() {
-            return;
-        }
-        if !entry.file_type().is_some_and(|kind| kind.is_file()) {
-            continue;
-        }
+    let mut add = |entry: DirEntry, found: &mut HashMap<PathBuf, ViewFile<'a>>| {
+        let is_file = entry.file_type().is_some_and(|kind| kind.is_file());
         let path = entry.into_path();
-        let Some(mut place) = place(roots, &path, &mut folder) else { continue };
+        let Some(mut place) = place(roots, &path, &mut folder).filter(|_| is_file) else { return };
         if is_outside {
             place.shown = path.to_string_lossy().into_owned();
         }
         let below = path.strip_prefix(&start.path).unwrap_or(Path::new("")).to_owned();
         // Another root may hold it too, and shows it by the same name.
         found.entry(path).or_insert(ViewFile { place, roots, below });
+    };
+    let entries = walker(&start.path).parents(!is_outside).build();
+    for entry in entries.take_while(|_| !stop.is_set()).flatten() {
+        add(entry, found);
+    }
+    if !is_outside && !stop.is_set() {
+        let besides = tracked_besides(&start.path, |path| found.contains_key(path));
+        besides.into_iter().for_each(|entry| add(entry, found));
     }
 }
 

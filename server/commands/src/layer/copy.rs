@@ -5,10 +5,11 @@
 //! again, sharing blocks where the disk can. `.git` is copied as well, so that git can be read, and put back after.
 
 use super::folder::{DEEPEST, Folder, Stamp, StampKind};
-use super::git::{LONGEST_INDEX, same_entries};
+use super::git::same_entries;
 use super::{Layer, LayerEntry, LayerError, RootLayer};
-use ropewalk_tools::walk::walker;
-use std::collections::BTreeMap;
+use ropewalk_files::tracked::LONGEST_INDEX;
+use ropewalk_tools::walk::{tracked_besides, walker};
+use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsStr;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -107,7 +108,11 @@ fn listed(root: &Path) -> io::Result<CopiedFiles> {
     let base = Folder::disk(root)?;
     let mut near = Near::default();
     let mut out = CopiedFiles::new();
-    for entry in walker(root).build().flatten() {
+    // A file that only searches leave out is a file for commands.
+    let walked: Vec<_> = walker(root).ignore(false).build().flatten().collect();
+    let known: HashSet<&Path> = walked.iter().map(|entry| entry.path()).collect();
+    let besides = tracked_besides(root, |path| known.contains(path));
+    for entry in walked.iter().chain(&besides) {
         let Ok(path) = entry.path().strip_prefix(root) else { continue };
         let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { continue };
         // A folder that the disk doesn't let us look at is not copied.

@@ -11,9 +11,10 @@
 //! by the times that the index then has of them.
 //!
 //! `git status` writes the index anew when files' times have changed: that is no change anybody means, and needs no
-//! words. Reads versions 2 to 4 with 20-byte object names; what it can't read counts as different.
+//! words. An index that can't be read counts as different.
 
 use super::folder::{Folder, Moment, StampKind};
+use ropewalk_files::tracked::{IndexEntry, LONGEST_INDEX, index_entries};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
@@ -24,9 +25,6 @@ const WHERE: [&str; 4] = ["HEAD", "refs/stash", "logs/refs/stash", "reftable/tab
 /// made in them as `git apply` does it.
 const RECORDS: [&str; 6] =
     ["commit:", "commit (initial):", "commit (amend):", "cherry-pick:", "revert:", "am:"];
-
-/// The longest index that is looked into.
-pub(super) const LONGEST_INDEX: u64 = 64 << 20;
 
 #[derive(PartialEq, Eq)]
 enum RepositoryFile {
@@ -107,21 +105,24 @@ pub(super) fn put_back(over: &Folder, below: &Folder) -> HashMap<PathBuf, GitSta
     if matches!(&was, RepositoryFile::Bytes(was) if *was == now) {
         return HashMap::new();
     }
+    let stamp = |entry: &IndexEntry<'_>| {
+        entry.written.map(|((seconds, nanos), len)| (Moment(seconds.into(), nanos), len))
+    };
     let before = match &was {
-        RepositoryFile::Bytes(was) => entries(was).unwrap_or_default(),
+        RepositoryFile::Bytes(was) => index_entries(was).unwrap_or_default(),
         RepositoryFile::Nothing | RepositoryFile::Gone => Vec::new(),
     };
     let before: HashMap<&[u8], Option<GitStamp>> =
-        before.iter().map(|entry| (entry.name.as_slice(), entry.written)).collect();
+        before.iter().map(|entry| (entry.name.as_slice(), stamp(entry))).collect();
     let mut out = HashMap::new();
-    for entry in entries(&now).unwrap_or_default() {
-        let (Some(written), Ok(name)) = (entry.written, std::str::from_utf8(&entry.name)) else {
+    for entry in index_entries(&now).unwrap_or_default() {
+        let (Some(written), Ok(name)) = (stamp(&entry), std::str::from_utf8(&entry.name)) else {
             continue;
         };
         if before.get(entry.name.as_slice()) == Some(&Some(written)) {
             continue;
         }
-        let object: String = entry.id().iter().map(|byte| format!("{byte:02x}")).collect();
+        let object: String = entry.what.1.iter().map(|byte| format!("{byte:02x}")).collect();
         let Some((folder, rest)) = object.split_at_checked(2) else { continue };
         let object = Path::new("objects").join(folder).join(rest);
         let is_new = is_there(over, &object) && !is_there(below, &object);
@@ -153,93 +154,7 @@ fn said(folder: &Folder, path: &Path) -> RepositoryFile {
 
 /// True if both have the same entries: name, mode, object and flags.
 pub(super) fn same_entries(a: &[u8], b: &[u8]) -> bool {
-    a == b || matches!((entries(a), entries(b)), (Some(a), Some(b)) if a == b)
-}
-
-/// An entry. Two are equal whatever the system said of the file.
-struct GitEntry {
-    /// Mode and object.
-    what: Vec<u8>,
-    flags: Vec<u8>,
-    name: Vec<u8>,
-    /// The system's record of the file when it was as the index has it.
-    written: Option<GitStamp>,
-}
-
-impl GitEntry {
-    /// The name of its object.
-    fn id(&self) -> &[u8] {
-        self.what.get(4..).unwrap_or_default()
-    }
-}
-
-impl PartialEq for GitEntry {
-    fn eq(&self, other: &Self) -> bool {
-        (&self.what, &self.flags, &self.name) == (&other.what, &other.flags, &other.name)
-    }
-}
-
-fn entries(bytes: &[u8]) -> Option<Vec<GitEntry>> {
-    let mut rest = bytes.strip_prefix(b"DIRC")?;
-    let version = number(take(&mut rest, 4)?)?;
-    let count = number(take(&mut rest, 4)?)?;
-    if !(2..=4).contains(&version) {
-        return None;
-    }
-    let mut out: Vec<GitEntry> = Vec::new();
-    let mut last: Vec<u8> = Vec::new();
-    for _ in 0..count {
-        let before = rest.len();
-        let stat = take(&mut rest, 40)?;
-        let written = (
-            Moment(number(stat.get(8..12)?)?.into(), number(stat.get(12..16)?)?),
-            number(stat.get(36..40)?)?,
-        );
-        let mut what = stat.get(24..28)?.to_vec();
-        what.extend_from_slice(take(&mut rest, 20)?);
-        let mut flags = take(&mut rest, 2)?.to_vec();
-        if flags.first()? & 0x40 != 0 {
-            flags.extend_from_slice(take(&mut rest, 2)?);
-        }
-        let mut name = Vec::new();
-        if version == 4 {
-            // The name goes on where the one before it, cut by so many bytes, ends.
-            let cut = offset(&mut rest)?;
-            name.extend_from_slice(last.get(..last.len().checked_sub(cut)?)?);
-        }
-        let end = memchr::memchr(0, rest)?;
-        name.extend_from_slice(take(&mut rest, end)?);
-        // One NUL at least, and in the older versions as many as make eights.
-        let used = before - rest.len();
-        let pad = if version == 4 { 1 } else { 8 - used % 8 };
-        take(&mut rest, pad)?;
-        last.clone_from(&name);
-        // Without a time it says nothing of the file.
-        let written = Some(written).filter(|(time, _)| *time != Moment::default());
-        out.push(GitEntry { what, flags, name, written });
-    }
-    Some(out)
-}
-
-fn take<'a>(rest: &mut &'a [u8], len: usize) -> Option<&'a [u8]> {
-    let (head, tail) = rest.split_at_checked(len)?;
-    *rest = tail;
-    Some(head)
-}
-
-fn number(bytes: &[u8]) -> Option<u32> {
-    Some(u32::from_be_bytes(bytes.try_into().ok()?))
-}
-
-/// A number in git's offset encoding: seven bits a byte, each continued byte one more.
-fn offset(rest: &mut &[u8]) -> Option<usize> {
-    let mut byte = *take(rest, 1)?.first()?;
-    let mut value = usize::from(byte & 0x7f);
-    while byte & 0x80 != 0 {
-        byte = *take(rest, 1)?.first()?;
-        value = value.checked_add(1)?.checked_mul(128)? + usize::from(byte & 0x7f);
-    }
-    Some(value)
+    a == b || matches!((index_entries(a), index_entries(b)), (Some(a), Some(b)) if a == b)
 }
 
 #[cfg(test)]
@@ -269,7 +184,7 @@ mod tests {
             }
             let read = || std::fs::read(at(".git/index")).unwrap();
             let first = read();
-            assert_eq!(entries(&first).unwrap().len(), 4, "version {version}");
+            assert_eq!(index_entries(&first).unwrap().len(), 4, "version {version}");
             let touched = std::fs::File::options().append(true).open(at("src/z")).unwrap();
             touched.set_modified(std::time::SystemTime::UNIX_EPOCH).unwrap();
             git(dir.path(), &["status"]);

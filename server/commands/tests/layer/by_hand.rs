@@ -217,7 +217,7 @@ fn moved_files_are_renames() {
 fn what_is_ignored_stays_in_the_layer() {
     let mut bench = Bench::new(&[
         (".gitignore", "target/\n*.o\n"),
-        ("a/.ignore", "!keep.o\n"),
+        ("a/.gitignore", "!keep.o\n"),
         ("main.o", "old\n"),
     ]);
     bench.open("main.o", "old\n");

@@ -10,6 +10,7 @@ mod forked;
 mod git;
 mod half_moves;
 mod hostile;
+mod ignored;
 mod ordinary_user;
 mod out_of_reach;
 mod real;

@@ -5,3 +5,4 @@ mod disk_hostile;
 mod paths;
 mod paths_ids;
 mod paths_law;
+mod tracked;

@@ -157,6 +157,30 @@ fn grep_says_what_can_t_be_searched() {
 }
 
 #[test]
+fn an_ignored_file_is_found_if_git_tracks_it() {
+    let mut bench = Bench::new(&[
+        (".gitignore", b"*.gen\nbuild/\n"),
+        (".ignore", b"lock.json\n"),
+        ("a.gen", b"needle tracked\n"),
+        ("b.gen", b"needle not\n"),
+        ("build/deep/c.rs", b"needle tracked too\n"),
+        ("build/deep/d.rs", b"needle not\n"),
+        ("lock.json", b"needle for no search\n"),
+    ]);
+    let root = bench.path("");
+    for args in [&["init", "-q"][..], &["add", "-f", "a.gen", "build/deep/c.rs", "lock.json"]] {
+        let done = std::process::Command::new("git").current_dir(&root).args(args).status();
+        assert!(done.unwrap().success());
+    }
+    let found = "a.gen:1: needle tracked\nbuild/deep/c.rs:1: needle tracked too";
+    check(&mut bench, "grep", json!({"pattern": "needle"}), found);
+    check(&mut bench, "glob", json!({"pattern": "**/*.{gen,rs}"}), "a.gen\nbuild/deep/c.rs");
+    let listed =
+        ".gitignore\n.ignore\na.gen\nbuild/\n(ignored: b.gen, lock.json)\n(other roots: other/)";
+    check(&mut bench, "list_dir", json!({}), listed);
+}
+
+#[test]
 fn grep_is_bounded() {
     let mut bench = Bench::new(&[("f", "x\n".repeat(500).as_bytes())]);
     bench.put("long", format!("{}needle{}\n", "é".repeat(5000), "z".repeat(5000)).as_bytes());

@@ -160,8 +160,6 @@ impl Projects<'_> {
 struct FolderRules {
     folder: PathBuf,
     rules: Ignores,
-    /// True if it is ignored with all that is in it.
-    all: bool,
 }
 
 struct ProjectSearch<'a, 'b> {
@@ -226,7 +224,7 @@ impl ProjectSearch<'_, '_> {
             Some(rules) => rules,
             None => self.rules_of(path)?,
         };
-        let ignored = rules.all || rules.rules.ignores(name, false);
+        let ignored = rules.rules.ignores(name, false);
         self.rules = Some(rules);
         Ok(ignored)
     }
@@ -235,15 +233,14 @@ impl ProjectSearch<'_, '_> {
         let root = &self.writer.own.root;
         let mut rules = Ignores::above(root);
         let (mut up, mut below) = (Some(self.writer.up.again()?), Some(self.writer.below.again()?));
-        let (mut at, mut all) = (root.clone(), false);
+        let mut at = root.clone();
         rules.enter(&at, up.as_ref(), below.as_ref());
         for name in names_of(path) {
-            all |= rules.ignores(name, true);
             at.push(name);
             up = up.and_then(|up| up.enter(name).ok());
             below = below.and_then(|below| below.enter(name).ok());
             rules.enter(&at, up.as_ref(), below.as_ref());
         }
-        Ok(FolderRules { folder: path.to_owned(), rules, all })
+        Ok(FolderRules { folder: path.to_owned(), rules })
     }
 }
