@@ -57,7 +57,7 @@ fn a_deep_tree_is_no_end_of_a_session() {
             [
                 bash(&format!("cd .git && {deep}; cd ..; echo two > a.txt")),
                 bash(&format!("rm b.txt; mkdir b.txt; cd b.txt && {deep}"))
-                    .expect_text("git changes are not kept")
+                    .expect_text("version control changes are not kept")
                     .expect_text("changed: a.txt"),
                 bash("cat a.txt; ls").expect_text("changed: b.txt"),
                 say("Done.").expect_text("two\n"),

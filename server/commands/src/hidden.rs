@@ -9,6 +9,7 @@
 use crate::layer::is_project;
 use ignore::{DirEntry, WalkBuilder};
 use looked::LookRecord;
+use ropewalk_files::repository::is_store_name;
 use ropewalk_tools::policy::{Access, is_sensitive};
 use ropewalk_tools::tool::ReadFilter;
 use ropewalk_workspace::View;
@@ -152,7 +153,9 @@ impl HiddenOnDisk {
     ) -> bool {
         let mut walk = WalkBuilder::new(root);
         // A link may lead anywhere; what it leads to is hidden there, or not shown at all.
-        walk.hidden(false).follow_links(false).filter_entry(|entry| entry.file_name() != ".git");
+        walk.hidden(false)
+            .follow_links(false)
+            .filter_entry(|entry| !is_store_name(entry.file_name()));
         let is_folder = |entry: &DirEntry| entry.file_type().is_some_and(|kind| kind.is_dir());
         let folders = walk.build().filter_map(Result::ok).filter(is_folder);
         let mut folders = folders.map(DirEntry::into_path);
@@ -196,6 +199,9 @@ impl HiddenOnDisk {
             let path = entry.path();
             if entry.file_name() == ".git" {
                 self.repositories.push(path);
+                continue;
+            }
+            if is_store_name(&entry.file_name()) {
                 continue;
             }
             // The words of such a file decide which folders are looked into.

@@ -248,11 +248,11 @@ pub enum FileError {
         /// Why.
         reason: String,
     },
-    /// It is a git repository's own, which no tool changes.
+    /// It is of version control's own, which no tool changes.
     #[error(
-        "{path} is git's own data, which no tool changes in any mode, because git runs programs that it names. Leave it as it is, and tell the user what to change there"
+        "{path} is version control's own data, which no tool changes in any mode, because it names programs that are run, and a part of it is of no use. Leave it as it is, and tell the user what to change there"
     )]
-    OfGit {
+    OfStore {
         /// The file.
         path: String,
     },

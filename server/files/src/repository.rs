@@ -1,7 +1,8 @@
-//! A git repository's own files, which no tool changes: all of a `.git`, and of a folder that git takes for a bare
-//! repository.
+//! Files of version control's own, which no tool changes: all of a store such as `.git`, and of a folder that git takes for a
+//! bare repository.
 //!
-//! Git runs programs that these files name, as soon as the user asks it for anything. Names are judged as the least
+//! Git and the others run programs that these files name, as soon as the user asks them for anything, and a store of which
+//! some files are of another time is damaged. Names are judged as the least
 //! strict file systems take them, because a repository may be checked out on any.
 
 use crate::paths::Place;
@@ -21,24 +22,35 @@ const PARTS: [&str; 4] = ["HEAD", "objects", "refs", "commondir"];
 /// Which of [`PARTS`] a folder has.
 type RepositoryParts = [bool; PARTS.len()];
 
-/// True if a name is `.git` on some file system: in any case, with characters that are left out, as the short name
+/// Names of the folders in which programs for version control keep their stores.
+const STORES: [&str; 7] = [".git", ".hg", ".svn", ".jj", ".bzr", "_darcs", ".pijul"];
+
+/// One more, in capitals alone: in small letters it is the name of ordinary folders.
+const CVS: &str = "CVS";
+
+/// True if a name is a store's on some file system: in any case, with characters that are left out, as the short name
 /// or a stream of Windows.
-pub fn is_git_name(name: &OsStr) -> bool {
+pub fn is_store_name(name: &OsStr) -> bool {
     let name = name.to_string_lossy();
     // Most names are told apart by their first letters.
-    if !name.contains(['.', '~']) {
-        return false;
+    if !name.contains(['.', '~', '_']) {
+        return name == CVS;
     }
     name.split('\\').any(|part| {
         let plain: String = part.chars().filter(|char| !IGNORED.contains(char)).collect();
         let plain = plain.split(':').next().unwrap_or_default().trim_end_matches([' ', '.']);
-        plain.eq_ignore_ascii_case(".git") || plain.eq_ignore_ascii_case("git~1")
+        let short = plain.strip_suffix("~1").unwrap_or_default();
+        let is_store = |store: &&str| {
+            plain.eq_ignore_ascii_case(store)
+                || store.strip_prefix('.').is_some_and(|store| short.eq_ignore_ascii_case(store))
+        };
+        plain == CVS || STORES.iter().any(is_store)
     })
 }
 
-/// True if a part of the path is a name of `.git`.
-pub fn is_in_git(path: &Path) -> bool {
-    path.iter().any(is_git_name)
+/// True if a part of the path is a name of a store.
+pub fn is_in_store(path: &Path) -> bool {
+    path.iter().any(is_store_name)
 }
 
 /// Where the repository of a work tree lies that has a `.git`: the folder of its own files, and of those that it shares with
@@ -83,7 +95,7 @@ impl Repositories {
         if place.is_untitled() {
             return false;
         }
-        if is_in_git(&place.path) {
+        if is_in_store(&place.path) {
             return true;
         }
         let folders = place.path.ancestors().skip(1).take(place.relative.iter().count());
@@ -126,7 +138,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_of_git_are_known_however_they_are_spelled() {
+    fn names_of_stores_are_known_however_they_are_spelled() {
         for name in [
             ".git",
             ".GIT",
@@ -142,8 +154,16 @@ mod tests {
             ".git:x",
             "a\\.git",
             ".git\\config",
+            ".hg",
+            ".SVN",
+            "svn~1",
+            ".jj",
+            ".bzr",
+            "_darcs",
+            ".pijul",
+            "CVS",
         ] {
-            assert!(is_git_name(OsStr::new(name)), "{name:?}");
+            assert!(is_store_name(OsStr::new(name)), "{name:?}");
         }
         for name in [
             ".gitignore",
@@ -160,11 +180,16 @@ mod tests {
             ".",
             "é",
             ".git-blame-ignore-revs",
+            "cvs",
+            ".hgignore",
+            "_darcs_",
+            "hg",
+            ".cvsignore",
         ] {
-            assert!(!is_git_name(OsStr::new(name)), "{name:?}");
+            assert!(!is_store_name(OsStr::new(name)), "{name:?}");
         }
-        assert!(is_in_git(Path::new("/w/sub/.GIT/hooks/x")));
-        assert!(!is_in_git(Path::new("/w/.github/workflows/x")));
+        assert!(is_in_store(Path::new("/w/sub/.GIT/hooks/x")));
+        assert!(!is_in_store(Path::new("/w/.github/workflows/x")));
     }
 
     #[test]

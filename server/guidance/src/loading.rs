@@ -5,6 +5,7 @@ use crate::marks::{said, unmarked};
 use crate::skills::{FILE, Skill, text};
 use ropewalk_protocol::Content;
 use ropewalk_protocol::content::briefly;
+use ropewalk_tools::walk::is_store_name;
 use ropewalk_workspace::{ContentHash, View};
 use std::path::Path;
 
@@ -105,7 +106,7 @@ fn names_in(folder: &Path, above: &str, depth: usize, names: &mut Vec<String>) {
         let name = said(&entry.file_name().to_string_lossy()).replace('\n', " ");
         let below = format!("{above}{name}");
         match kind.is_dir() {
-            true if depth + 1 < DEEPEST && name != ".git" => {
+            true if depth + 1 < DEEPEST && !is_store_name(&entry.file_name()) => {
                 names_in(&entry.path(), &format!("{below}/"), depth + 1, names);
             }
             true => {}

@@ -7,6 +7,7 @@ use crate::front_matter::{self, FrontMatter};
 use crate::stamp::FileStamp;
 use ropewalk_text::plain::plain_line;
 use ropewalk_tools::bounds::preview;
+use ropewalk_tools::walk::is_store_name;
 use ropewalk_workspace::{DocId, FileState, Place, View};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -280,7 +281,7 @@ impl<'a> SkillSearch<'a> {
                 false if kind.is_dir() => path,
                 false => continue,
             };
-            if name != ".git"
+            if !is_store_name(&name)
                 && !self.is_skill(&real, &name.to_string_lossy(), in_root, resolve)
                 && depth + 1 < DEEPEST
             {

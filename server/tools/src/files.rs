@@ -33,7 +33,7 @@ pub(crate) fn look_to_change(view: &View, path: &str) -> Result<(Place, FileStat
 
 /// Refuses what no tool changes, whatever the mode.
 pub(crate) fn may_change(view: &View, place: &Place) -> Result<(), ToolOutput> {
-    not_of_git(view, place)?;
+    not_of_store(view, place)?;
     if is_conversation(&place.path) {
         let path = place.shown.clone();
         return Err(ToolOutput::error(FileError::OfConversation { path }));
@@ -41,9 +41,9 @@ pub(crate) fn may_change(view: &View, place: &Place) -> Result<(), ToolOutput> {
     no_notebook(place)
 }
 
-fn not_of_git(view: &View, place: &Place) -> Result<(), ToolOutput> {
-    match view.is_of_git(place) {
-        true => Err(ToolOutput::error(FileError::OfGit { path: place.shown.clone() })),
+fn not_of_store(view: &View, place: &Place) -> Result<(), ToolOutput> {
+    match view.is_of_store(place) {
+        true => Err(ToolOutput::error(FileError::OfStore { path: place.shown.clone() })),
         false => Ok(()),
     }
 }
@@ -52,7 +52,7 @@ fn not_of_git(view: &View, place: &Place) -> Result<(), ToolOutput> {
 /// anything else.
 pub(crate) fn link_itself(view: &View, path: &str) -> Result<Option<(Place, PathBuf)>, ToolOutput> {
     let Some((place, target)) = view.link_named(path) else { return Ok(None) };
-    not_of_git(view, &place)?;
+    not_of_store(view, &place)?;
     let (doc, shown) = (place.doc(), &place.shown);
     let is_alias = view.entries().get(&doc).is_some_and(|own| own.place.as_ref() != Some(&place));
     if is_alias || view.buffers().contains_key(&doc) {

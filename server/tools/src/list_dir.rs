@@ -7,6 +7,7 @@ use crate::tool::{Context, Effect, Subject, ToolOutput, TypedTool};
 use crate::walk::{tracked_besides, walker};
 use futures::future::BoxFuture;
 use ignore::DirEntry;
+use ropewalk_files::repository::is_store_name;
 use ropewalk_workspace::conversation::CONVERSATION;
 use ropewalk_workspace::view::FrozenContent;
 use ropewalk_workspace::{Place, View};
@@ -114,7 +115,7 @@ fn on_disk(place: &Place) -> (BTreeMap<String, FolderEntry>, bool) {
     kept.extend(tracked.into_iter().map(DirEntry::into_path));
     let shown = all
         .flatten()
-        .filter(|entry| entry.file_name() != ".git" && entry.file_name() != CONVERSATION);
+        .filter(|entry| !is_store_name(&entry.file_name()) && entry.file_name() != CONVERSATION);
     let names = shown.map(|entry| {
         let after = match entry.file_type() {
             Ok(kind) if kind.is_dir() => "/".to_owned(),

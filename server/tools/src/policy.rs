@@ -6,6 +6,7 @@
 
 mod access;
 mod command;
+mod git_settings;
 mod kind;
 mod path;
 mod pattern;

@@ -1,7 +1,7 @@
 //! The files of the view under a folder: the disk's without ignored ones, over them open buffers and the fork.
 //!
 //! No link is followed and nothing is opened here. `.gitignore`, `.ignore` and git's own exclude files count,
-//! with or without a repository, but for files that git tracks all the same; `.git` itself is never entered. What the fork made is there even if ignored. Folders
+//! with or without a repository, but for files that git tracks all the same; `.git` and its like are never entered. What the fork made is there even if ignored. Folders
 //! outside the roots that may be read, such as a loaded skill's, are looked into only where `path` leads there.
 
 use crate::blocking::StopSignal;
@@ -13,6 +13,8 @@ use ropewalk_workspace::conversation::CONVERSATION;
 use ropewalk_workspace::{DocId, Place, Roots, View};
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
+
+pub use ropewalk_files::repository::is_store_name;
 
 /// A file of the view.
 #[derive(Clone, Debug)]
@@ -48,10 +50,9 @@ fn starts<'a>(view: &'a View, path: Option<&str>) -> Result<(Vec<Place>, &'a Roo
 /// A walk over a folder that leaves out what is ignored, and the conversation.
 pub fn walker(folder: &Path) -> WalkBuilder {
     let mut walker = WalkBuilder::new(folder);
-    walker
-        .hidden(false)
-        .require_git(false)
-        .filter_entry(|entry| entry.file_name() != ".git" && entry.file_name() != CONVERSATION);
+    walker.hidden(false).require_git(false).filter_entry(|entry| {
+        !is_store_name(entry.file_name()) && entry.file_name() != CONVERSATION
+    });
     walker
 }
 

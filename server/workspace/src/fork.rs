@@ -108,7 +108,7 @@ pub struct MergeReport {
     pub hunks: Vec<HunkId>,
     /// Files in which a change had lost its place meanwhile.
     pub conflicts: Vec<String>,
-    /// Why files were left out: they are git's own, or what stands there could not be read, so that no undo could bring
+    /// Why files were left out: they are version control's own, or what stands there could not be read, so that no undo could bring
     /// it back.
     pub refused: Vec<FileError>,
     /// Files that stay, because the place that their content was moved to was not taken in.

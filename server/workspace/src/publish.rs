@@ -23,7 +23,7 @@ use crate::workspace::Workspace;
 use crate::{DocId, HunkId, PublishId};
 use futures::future::BoxFuture;
 use ropewalk_files::disk::FileError;
-use ropewalk_files::repository::{Repositories, is_in_git};
+use ropewalk_files::repository::{Repositories, is_in_store};
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
@@ -103,11 +103,11 @@ pub enum Failure {
     /// The file is open with unsaved text, and the file itself was to be replaced.
     #[error("it has unsaved text in the editor: save or close it first")]
     Unsaved,
-    /// It is a git repository's own.
+    /// It is of version control's own.
     #[error(
-        "it is git's own data, which Ropewalk never changes, because git runs programs that it names: reject it"
+        "it is version control's own data, which Ropewalk never changes, because it names programs that are run: reject it"
     )]
-    OfGit,
+    OfStore,
     /// The disk did not take it.
     #[error("{0}")]
     Disk(String),
@@ -255,13 +255,13 @@ fn selected_parts(fork: &Fork, id: &DocId, ids: &[HunkId]) -> Option<SelectedPar
     })
 }
 
-/// True if one of these is a git repository's own. Merging lets none in; one may come from an older journal, or a folder
+/// True if one of these is of version control's own. Merging lets none in; one may come from an older journal, or a folder
 /// may have become a repository since. Blocking.
-fn is_of_git(fork: &dyn ForkOwner, docs: [&DocId; 2]) -> bool {
+fn is_of_store(fork: &dyn ForkOwner, docs: [&DocId; 2]) -> bool {
     let place = |id: &DocId| fork.lock().files.get(id).and_then(|file| file.place.clone());
     let is_one = |id: &DocId| {
         place(id).is_some_and(|place| Repositories::default().own(&place))
-            || id.path().is_some_and(|path| is_in_git(&path))
+            || id.path().is_some_and(|path| is_in_store(&path))
     };
     is_one(docs[0]) || docs[0] != docs[1] && is_one(docs[1])
 }
@@ -300,8 +300,8 @@ async fn publish_file(
     let Some(SelectedParts { source, has_file, has_mode }) = parts else {
         return FileOutcome::default();
     };
-    if is_of_git(fork, [id, &source]) {
-        return (Vec::new(), Some(Failure::OfGit));
+    if is_of_store(fork, [id, &source]) {
+        return (Vec::new(), Some(Failure::OfStore));
     }
     if has_file && workspace.is_unsaved(&[id, &source]) {
         return (Vec::new(), Some(Failure::Unsaved));

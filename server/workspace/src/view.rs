@@ -246,7 +246,7 @@ impl View {
     }
 
     /// True if the place is a git repository's own, which no tool changes.
-    pub fn is_of_git(&self, place: &Place) -> bool {
+    pub fn is_of_store(&self, place: &Place) -> bool {
         let mut known = Repositories::default();
         let there = self.entries.values().filter(|frozen| frozen.content.is_some());
         there.filter_map(|frozen| frozen.place.as_ref()).for_each(|own| known.add(&own.path));

@@ -1,7 +1,7 @@
 //! Finding out what a command changed in its layer.
 //!
 //! The layer is walked beside the disk. What stands as we left it is passed over unread; what is ignored is not
-//! looked at, unless the view has it; `.git` is put back. Each other name goes to `judge`, with what it hides of
+//! looked at, unless the view has it; `.git` and its like are put back. Each other name goes to `judge`, with what it hides of
 //! the disk's. What we had put there and is gone is a deletion.
 
 mod git;
@@ -17,7 +17,7 @@ use super::left_out::LeftBecause;
 use super::notes::{NoteKind, list};
 use super::{BuildInputs, Layer, LayerChanges, LayerEntry, LayerError, RootLayer};
 use hidden::HiddenFate;
-use ropewalk_files::repository::{Repositories, is_git_name};
+use ropewalk_files::repository::{Repositories, is_store_name};
 use ropewalk_workspace::View;
 use ropewalk_workspace::view::OverlayFile;
 use std::collections::{HashMap, HashSet};
@@ -96,7 +96,7 @@ fn without_git(mut collected: LayerChanges) -> LayerChanges {
     });
     if !dropped.is_empty() {
         collected.told.push(format!(
-            "not kept, because they are git's own data, which no tool changes: {}",
+            "not kept, because they are version control's own data, which no tool changes: {}",
             list(dropped)
         ));
     }
@@ -154,7 +154,7 @@ impl CollectWalk<'_, '_, '_> {
             self.names += 1;
             let path = path_in(path, &name);
             let Some(stamp) = up.look(&name)? else { continue };
-            if is_git_name(&name) {
+            if is_store_name(&name) {
                 self.git(&path, up, &name, below.map(Arc::as_ref))?;
                 continue;
             }

@@ -2,11 +2,14 @@
 //!
 //! The same folders, the same list of what stands: only that every file of the disk which is not ignored stands in it
 //! too, and that nothing shows through. It is kept in step before each command: what changed on the disk is copied
-//! again, sharing blocks where the disk can. `.git` is copied as well, so that git can be read, and put back after.
+//! again, sharing blocks where the disk can. `.git` and its like are copied as well, so that they can be read, and put
+//! back after.
 
 use super::folder::{DEEPEST, Folder, Stamp, StampKind};
 use super::git::same_entries;
+use super::notes::plain;
 use super::{Layer, LayerEntry, LayerError, RootLayer};
+use ropewalk_files::repository::is_store_name;
 use ropewalk_files::tracked::LONGEST_INDEX;
 use ropewalk_tools::walk::{tracked_besides, walker};
 use std::collections::{BTreeMap, HashSet};
@@ -72,32 +75,33 @@ impl Layer {
             }
             all.push(copied);
         }
+        let mut missing = None;
         for (own, copied) in self.roots.iter().zip(&mut all) {
-            let mut git = CopiedFiles::new();
             let root = Folder::disk(&own.root).map_err(LayerError::at(&own.root))?;
-            let name = OsStr::new(".git");
-            let Ok(folder) = root.enter(name) else {
-                let is_file = matches!(root.look(name), Ok(Some(_)));
-                // With it in the copy, a commit there would be one in the real repository.
-                if is_file && !std::mem::replace(&mut self.is_without_git, true) {
-                    self.told.push(
-                        "git can't be used in the copy, because .git is a file here that leads to a repository elsewhere, as in a worktree or a submodule"
-                            .to_owned(),
-                    );
+            let names = root.names().unwrap_or_default().into_iter();
+            for name in names.filter(|name| is_store_name(name)) {
+                let mut store = CopiedFiles::new();
+                let Ok(folder) = root.enter(&name) else {
+                    // With it in the copy, a commit there would be one in the real repository.
+                    missing.get_or_insert((name, "it is a file here that leads to a repository elsewhere, as in a worktree or a submodule"));
+                    continue;
+                };
+                below(Path::new(&name), &folder, &mut store, 0);
+                bytes = bytes.saturating_add(store.values().map(|stamp| stamp.len).sum());
+                if bytes <= most {
+                    copied.append(&mut store);
+                } else {
+                    missing.get_or_insert((name, "it is too large to be copied"));
                 }
-                continue;
-            };
-            below(Path::new(".git"), &folder, &mut git, 0);
-            bytes = bytes.saturating_add(git.values().map(|stamp| stamp.len).sum());
-            if bytes <= most {
-                copied.append(&mut git);
-            } else if !self.is_without_git {
-                self.is_without_git = true;
-                self.told.push(
-                    "git can't be used in the copy, because .git is too large to be copied"
-                        .to_owned(),
-                );
             }
+        }
+        if let Some((name, why)) = missing
+            && !std::mem::replace(&mut self.is_without_git, true)
+        {
+            let name = plain(Path::new(&name));
+            self.told.push(format!(
+                "version control can't be used in the copy, because {name} is not there: {why}"
+            ));
         }
         Ok(all)
     }

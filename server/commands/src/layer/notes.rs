@@ -14,7 +14,7 @@ pub(super) enum NoteKind {
     Elsewhere,
     /// Files with unsaved text that git put back to what the index has.
     PutBack,
-    /// In `.git`.
+    /// In `.git` or its like.
     Git,
     /// Changed outside while the command ran.
     Moved,
@@ -54,7 +54,9 @@ impl NoteKind {
                 "not put back, because it has unsaved text in the editor, which would be lost: ",
                 "; leave that to the user, or edit the file",
             ),
-            Self::Git => ("git changes are not kept (commit after accepting): ", " is as it was"),
+            Self::Git => {
+                ("version control changes are not kept (commit after accepting): ", " is as it was")
+            }
             Self::Moved => (
                 "conflict: changed on disk while the command ran: ",
                 "; what the command made of it was dropped. Look at it and run the command again if it is still wanted",

@@ -258,7 +258,9 @@ fn git_is_put_back_in_words() {
     assert_eq!(said(&collected), ["write nested/file \"f\\n\""]);
     assert_eq!(
         collected.told,
-        ["git changes are not kept (commit after accepting): .git, nested/.git is as it was"]
+        [
+            "version control changes are not kept (commit after accepting): .git, nested/.git is as it was"
+        ]
     );
     assert!(!bench.up(".git").exists() && !bench.up("nested/.git").exists());
 }

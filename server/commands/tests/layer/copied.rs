@@ -132,7 +132,11 @@ fn git_can_be_read_in_a_copy_and_is_put_back() {
         git(&bench.up(""), &["commit", "-qam", "second"]);
     });
     assert_eq!(said(&collected), ["write a.txt \"changed\\n\""]);
-    assert!(collected.told[0].starts_with("git changes are not kept"), "{:?}", collected.told);
+    assert!(
+        collected.told[0].starts_with("version control changes are not kept"),
+        "{:?}",
+        collected.told
+    );
     bench.materialise();
     assert!(git(&bench.up(""), &["log", "--oneline"]).ends_with(" first\n"));
     assert_eq!(git(&bench.up(""), &["status", "--short"]), " M a.txt\n");
@@ -144,7 +148,11 @@ fn a_worktrees_repository_is_not_reached_from_a_copy_and_that_is_said_once() {
         Bench::new(&[("a.txt", "a\n"), (".git", "gitdir: /elsewhere/.git/worktrees/w\n")])
             .on_a_copy(1 << 20);
     let (_, made) = bench.materialise();
-    assert!(made.told[0].starts_with("git can't be used in the copy"), "{:?}", made.told);
+    assert!(
+        made.told[0].starts_with("version control can't be used in the copy"),
+        "{:?}",
+        made.told
+    );
     assert!(bench.up("a.txt").exists() && !bench.up(".git").exists());
     assert_eq!(bench.materialise().1.told, NOTHING);
 }

@@ -9,7 +9,7 @@ use ropewalk_workspace::ProposedChange;
 use std::path::Path;
 
 /// How it begins that the repository is as it was, and how that nothing is kept.
-const KEPT: &str = "git changes are not kept (commit after accepting): .git";
+const KEPT: &str = "version control changes are not kept (commit after accepting): .git";
 const ELSEWHERE: &str = "git went to another branch or commit, or moved this one";
 
 const GIT: &str = "git -c user.name=n -c user.email=e@example.invalid -c safe.directory=* -c maintenance.auto=false";

@@ -39,9 +39,9 @@ fn what_takes_the_place_of_another_file_goes_with_it() {
 fn a_file_stays_when_its_new_place_is_not_kept() {
     let unnamed = OsStr::from_bytes(b"caf\xe9");
     for (to, words) in [
-        (OsStr::new(".git/x"), "git changes are not kept"),
-        (OsStr::new(".GIT/x"), "git changes are not kept"),
-        (OsStr::new("sub/.git"), "git changes are not kept"),
+        (OsStr::new(".git/x"), "version control changes are not kept"),
+        (OsStr::new(".GIT/x"), "version control changes are not kept"),
+        (OsStr::new("sub/.git"), "version control changes are not kept"),
         (unnamed, "a name that is not UTF-8"),
         (OsStr::from_bytes(b"caf\xe9/in"), "a name that is not UTF-8"),
         (OsStr::new("a.bak"), "a.txt (now a.bak, which is ignored)"),
@@ -246,6 +246,34 @@ fn a_deletion_beside_what_is_left_out_is_one() {
 }
 
 #[test]
+fn a_store_of_version_control_is_as_it_was() {
+    for on_a_copy in [false, true] {
+        let mut bench = Bench::new(FILES);
+        put(&bench.disk(".hg/store/00changelog.i"), b"one\n");
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        if on_a_copy {
+            bench = bench.on_a_copy(1 << 20);
+        }
+        let collected = bench.command(|bench| {
+            put(&bench.up(".hg/store/00changelog.i"), b"one\ntwo\n");
+            put(&bench.up("sub/.svn/wc.db"), b"x\n");
+            put(&bench.up("a.txt"), b"changed\n");
+        });
+        assert_eq!(said(&collected), ["write a.txt \"changed\\n\""]);
+        let told = collected.told.concat();
+        let words =
+            "version control changes are not kept (commit after accepting): .hg, sub/.svn is";
+        assert!(told.starts_with(words), "{told}");
+        bench.materialise();
+        if on_a_copy {
+            assert_eq!(fs::read(bench.up(".hg/store/00changelog.i")).unwrap(), b"one\n");
+        } else {
+            assert!(!bench.up(".hg").exists());
+        }
+    }
+}
+
+#[test]
 fn a_repository_without_a_work_tree_is_not_kept() {
     let mut bench = Bench::new(FILES);
     let collected = bench.command(|bench| {
@@ -255,7 +283,7 @@ fn a_repository_without_a_work_tree_is_not_kept() {
         put(&bench.up("made.txt"), b"made\n");
     });
     let told = collected.told.concat();
-    assert!(told.contains("git's own data, which no tool changes"), "{told}");
+    assert!(told.contains("version control's own data, which no tool changes"), "{told}");
     let kept = said(&collected);
     assert!(kept.contains(&"write made.txt \"made\\n\"".to_owned()), "{kept:?}");
     assert!(!kept.iter().any(|said| said.contains("bare/refs") && said.contains("bare/objects")));

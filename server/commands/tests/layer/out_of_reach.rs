@@ -201,7 +201,11 @@ fn a_deep_tree_in_git_is_put_back_like_any() {
             put(&bench.up("a.txt"), b"changed\n");
         });
         assert_eq!(said(&collected), ["write a.txt \"changed\\n\""]);
-        assert!(collected.told[0].starts_with("git changes are not kept"), "{:?}", collected.told);
+        assert!(
+            collected.told[0].starts_with("version control changes are not kept"),
+            "{:?}",
+            collected.told
+        );
         bench.materialise();
     }
 }

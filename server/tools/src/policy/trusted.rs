@@ -9,6 +9,7 @@ use std::collections::HashSet;
 use std::fs::DirEntry;
 use std::path::{Path, PathBuf};
 
+use super::git_settings::hook_folders;
 use super::pattern::{fold, matches as glob};
 
 /// Why a change of such a file waits.
@@ -109,6 +110,8 @@ const TRUSTED: &[(TrustedReader, &[&str])] = &[
         &[
             ".husky",
             ".githooks",
+            ".git-hooks",
+            ".github/hooks",
             ".gitconfig",
             ".pre-commit-config.yaml",
             ".pre-commit-config.yml",
@@ -237,7 +240,8 @@ pub fn trusted_below(path: &str) -> Option<TrustedReader> {
 }
 
 /// Targets of links with such names, in the open folders: a change there is a change of them. Looked for in each open
-/// folder, and in folders there that have such a name or hold one. Blocking.
+/// folder, and in folders there that have such a name or hold one. Folders that git's settings name for hooks are among
+/// them. Blocking.
 #[derive(Debug, Default)]
 pub struct TrustedFiles {
     linked: Vec<(PathBuf, TrustedReader)>,
@@ -250,6 +254,7 @@ impl TrustedFiles {
         let mut seen = HashSet::new();
         for root in roots.iter().map(|root| root.path()) {
             found.look(root, root, &mut seen);
+            found.linked.extend(hook_folders(root).map(|path| (path, TrustedReader::Hook)));
         }
         found
     }
@@ -307,6 +312,7 @@ mod tests {
         ".dir-locals.el",
         ".envrc",
         ".husky/pre-commit",
+        ".github/hooks/pre.json",
         ".pre-commit-config.yaml",
         ".mcp.json",
         ".claude/settings.json",
@@ -373,6 +379,28 @@ mod tests {
             ("", false),
         ] {
             assert_eq!(trusted_below(path).is_some(), is_above, "{path}");
+        }
+    }
+
+    #[test]
+    fn hooks_are_where_the_settings_of_git_say() {
+        let dir = tempfile::tempdir().unwrap();
+        let top = dir.path().canonicalize().unwrap();
+        std::fs::create_dir_all(top.join(".git")).unwrap();
+        std::fs::create_dir_all(top.join("sub/real")).unwrap();
+        let settings = "[user]\n\thooksPath = none\n[Core]\n bare = false\n; x\n\tHooksPath = \"sub/my hooks\" # theirs\n[include]\npath = more\n";
+        std::fs::write(top.join(".git/config"), settings).unwrap();
+        std::fs::write(top.join(".git/more"), "[core] hookspath=sub/../sub/real\n").unwrap();
+        // The root is a folder of the repository.
+        let roots = Roots::new(vec![("w".to_owned(), top.join("sub"))]);
+        let known = TrustedFiles::of(&roots);
+        for (name, reader) in [
+            ("my hooks/pre-commit", Some(TrustedReader::Hook)),
+            ("real/pre-commit", Some(TrustedReader::Hook)),
+            ("none/pre-commit", None),
+        ] {
+            let place = roots.place(top.join("sub").join(name)).unwrap();
+            assert_eq!(known.reader(&place), reader, "{name}");
         }
     }
 

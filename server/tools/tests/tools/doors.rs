@@ -5,7 +5,7 @@ use ropewalk_protocol::Mode;
 use ropewalk_tools::{Access, Decision, Rules, decide, named_paths};
 use serde_json::json;
 
-const WORDS: &str = "is git's own data, which no tool changes in any mode";
+const WORDS: &str = "is version control's own data, which no tool changes in any mode";
 
 #[test]
 fn no_tool_writes_what_is_gits() {
@@ -35,6 +35,9 @@ fn no_tool_writes_what_is_gits() {
         "git~1/config",
         ".git",
         "bare/hooks/x",
+        ".hg/hgrc",
+        "sub/.svn/wc.db",
+        ".jj/repo/config.toml",
     ] {
         for (tool, input) in [
             ("write_file", json!({"path": path, "content": "two\n"})),

@@ -4,7 +4,7 @@
 use super::{Bundle, BundleBase, BundleChange, BundleError, BundleFile};
 use crate::ContentHash;
 use crate::state::fitting;
-use ropewalk_files::repository::is_in_git;
+use ropewalk_files::repository::is_in_store;
 use ropewalk_text::decode::{FileFormat, encode};
 use ropewalk_text::{ChangeSet, Text};
 use std::collections::HashSet;
@@ -40,8 +40,8 @@ fn check_path(path: &str) -> Result<(), BundleError> {
     if path.contains('\0') || !path.split('/').all(plain) {
         return Err(BundleError::Escapes { path: path.replace('\0', "\\0") });
     }
-    match is_in_git(Path::new(path)) {
-        true => Err(BundleError::OfGit { path: path.to_owned() }),
+    match is_in_store(Path::new(path)) {
+        true => Err(BundleError::OfStore { path: path.to_owned() }),
         false => Ok(()),
     }
 }

@@ -61,9 +61,11 @@ pub enum BundleError {
         /// Its target.
         target: String,
     },
-    /// A file of git's own.
-    #[error("one of the changes is of {path}, which is git's own data, and no agent changes that")]
-    OfGit {
+    /// A file of version control's own.
+    #[error(
+        "one of the changes is of {path}, which is version control's own data, and no agent changes that"
+    )]
+    OfStore {
         /// The path.
         path: String,
     },

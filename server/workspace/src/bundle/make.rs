@@ -8,13 +8,13 @@ use crate::view::{DiskFile, ForkedFile, FrozenContent, View};
 use crate::{ContentHash, DocId};
 use ropewalk_files::disk::FileError;
 use ropewalk_files::paths::Place;
-use ropewalk_files::repository::is_in_git;
+use ropewalk_files::repository::is_in_store;
 use ropewalk_text::Text;
 use ropewalk_text::decode::FileFormat;
 
 impl Bundle {
     /// A bundle of proposals that were made on `view`, and the files that were left out, as they are shown: those that
-    /// the guard forbids, git's own, and those that no other fork could have. Blocking.
+    /// the guard forbids, version control's own, and those that no other fork could have. Blocking.
     ///
     /// # Errors
     /// When a file that it changes can't be read.
@@ -114,11 +114,11 @@ impl BundleGuard<'_> {
     }
 }
 
-/// A place as root and path. None for what has no root, no name that a text can say, or is git's own.
+/// A place as root and path. None for what has no root, no name that a text can say, or is version control's own.
 fn spelled(view: &View, place: &Place) -> Option<(String, String)> {
     let root = view.roots().get(place.root?)?.name().to_owned();
     let parts: Option<Vec<&str>> = place.relative.iter().map(|part| part.to_str()).collect();
-    (!is_in_git(&place.relative)).then_some((root, parts?.join("/")))
+    (!is_in_store(&place.relative)).then_some((root, parts?.join("/")))
 }
 
 /// Gives the base that a bundle names for a place: the view's text, bytes, link or nothing.

@@ -68,7 +68,7 @@ impl<'a> OpenFile<'a> {
         if let Some(own) =
             [Some(&place), to.as_ref()].into_iter().flatten().find(|p| repositories.own(p))
         {
-            return Err(BundleError::OfGit { path: own.shown.clone() });
+            return Err(BundleError::OfStore { path: own.shown.clone() });
         }
         let open = Self { file, place, to };
         open.check_link(roots, links)?;

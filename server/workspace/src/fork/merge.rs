@@ -142,7 +142,7 @@ impl Fork {
                 continue;
             }
             if let Some(own) = places().find(|place| repositories.own(place)) {
-                report.refused.push(FileError::OfGit { path: own.shown.clone() });
+                report.refused.push(FileError::OfStore { path: own.shown.clone() });
                 refused.insert(place.path.clone());
                 continue;
             }

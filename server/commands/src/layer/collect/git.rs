@@ -1,4 +1,4 @@
-//! Putting back what a command changed in a `.git`, and what git put back outside of it.
+//! Putting back what a command changed in a `.git` or another store of version control, and what git put back outside of it.
 
 use super::{CollectWalk, enter};
 use crate::layer::copy::put_back;
@@ -43,7 +43,7 @@ impl CollectWalk<'_, '_, '_> {
         let inner = enter(up, name)?;
         // One of the disk's that can't be read is taken for none.
         let lower = below.and_then(|below| below.enter(name).ok());
-        let is_copied = self.is_copy && path == Path::new(".git");
+        let is_copied = self.is_copy && path.iter().count() == 1;
         if let (Some(inner), Some(lower)) = (&inner, &lower)
             && went_elsewhere(inner, lower, is_copied)
         {

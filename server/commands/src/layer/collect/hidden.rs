@@ -3,7 +3,7 @@
 use super::{CollectWalk, MOST_NAMES, enter};
 use crate::layer::folder::{DEEPEST, Folder, StampKind};
 use crate::layer::notes::NoteKind;
-use ropewalk_files::repository::is_git_name;
+use ropewalk_files::repository::is_store_name;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -54,7 +54,7 @@ impl CollectWalk<'_, '_, '_> {
             self.names += 1;
             let Some(stamp) = lower.look(&name)? else { continue };
             let is_folder = stamp.kind == StampKind::Folder;
-            if is_git_name(&name) || self.ignores.ignores(&name, is_folder) {
+            if is_store_name(&name) || self.ignores.ignores(&name, is_folder) {
                 continue;
             }
             let path = path.join(&name);

@@ -4,6 +4,7 @@ use super::CollectWalk;
 use crate::layer::folder::{Folder, StampKind};
 use crate::layer::notes::NoteKind;
 use crate::layer::{LayerEntry, RootLayer};
+use ropewalk_files::repository::is_store_name;
 use std::collections::HashSet;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -89,6 +90,9 @@ fn is_file(held: &LayerEntry) -> bool {
 
 /// The files and links that we put in a layer, but for git's.
 pub(super) fn ours(own: &RootLayer) -> HashSet<PathBuf> {
-    let files = own.held.iter().filter(|(path, held)| is_file(held) && !path.starts_with(".git"));
+    let files = own
+        .held
+        .iter()
+        .filter(|(path, held)| is_file(held) && !path.iter().next().is_some_and(is_store_name));
     files.map(|(path, _)| path.clone()).collect()
 }

@@ -10,6 +10,7 @@ use super::{DemandedContent, PathDemand, PathDemands, Writer};
 use crate::layer::folder::{DEEPEST, Folder, Moment, StampKind, names_of};
 use crate::layer::ignores::Ignores;
 use crate::layer::is_project_file;
+use ropewalk_files::repository::is_store_name;
 use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::io;
@@ -32,7 +33,6 @@ const BY_TIME: &[&str] = &[
 /// source of the project's.
 const NOT_BUILT: &[&str] = &[
     ".cache",
-    ".git",
     ".gradle",
     ".idea",
     ".mypy_cache",
@@ -188,6 +188,7 @@ impl ProjectSearch<'_, '_> {
                 |source: &SourceText| source.since <= found.mtime && found.mtime < source.until;
             if found.kind == StampKind::Folder {
                 let is_passed_over = depth == DEEPEST
+                    || is_store_name(name)
                     || NOT_BUILT.iter().any(|other| name == other)
                     || is_cached && crate::layer::is_built_in(name);
                 if let (false, Ok(inner)) = (is_passed_over, folder.enter(name)) {

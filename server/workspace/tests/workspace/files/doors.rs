@@ -35,7 +35,7 @@ fn nothing_of_git_enters_the_fork() {
         for (name, _) in files.iter().take(7) {
             let bench = Bench::new(files);
             let report = bench.propose(name, change.clone());
-            assert_eq!(report.refused, [FileError::OfGit { path: (*name).to_owned() }], "{name}");
+            assert_eq!(report.refused, [FileError::OfStore { path: (*name).to_owned() }], "{name}");
             assert!(bench.hunks().is_empty() && report.hunks.is_empty(), "{name}: {change:?}");
         }
         for (name, _) in files.iter().skip(7) {
@@ -63,7 +63,7 @@ fn the_last_part_of_a_repository_is_refused() {
     assert_eq!(bench.write("near/HEAD", "ref: refs/heads/main\n").refused, []);
     assert_eq!(bench.write("near/config", "[core]\n").refused, []);
     let report = bench.write("near/objects/x", "x\n");
-    assert_eq!(report.refused, [FileError::OfGit { path: "near/objects/x".to_owned() }]);
+    assert_eq!(report.refused, [FileError::OfStore { path: "near/objects/x".to_owned() }]);
     let write = |text: &str| ProposedChange::Write(Text::from(text));
     let all = vec![("a/HEAD", write("x")), ("a/refs/x", write("x")), ("a/objects/x", write("x"))];
     assert_eq!(bench.propose_all(all).refused.len(), 1, "in one call too");
@@ -77,7 +77,7 @@ fn what_has_become_gits_is_not_published() {
         std::fs::create_dir(bench.path(folder)).unwrap();
     }
     let report = bench.accept(&HunkSelection::All);
-    assert_eq!(report.failed, [("near/config".to_owned(), Failure::OfGit)]);
+    assert_eq!(report.failed, [("near/config".to_owned(), Failure::OfStore)]);
     assert_eq!(std::fs::read(bench.path("near/config")).unwrap(), b"one\n");
 }
 
