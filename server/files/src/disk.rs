@@ -256,6 +256,14 @@ pub enum FileError {
         /// The file.
         path: String,
     },
+    /// It is a notebook that is open in the editor, whose cells alone are changed.
+    #[error(
+        "{path} is a notebook that is open in the editor, where only its cells are changed: edit those under their own names, which are among the open files; else tell the user what to change in it"
+    )]
+    OfNotebook {
+        /// The file.
+        path: String,
+    },
     /// It is the conversation with the user, in which no tool writes.
     #[error(
         "{path} is the user's conversation with you, in which no tool writes. What is to stand there, say in your answer"

@@ -55,6 +55,17 @@ impl DocId {
         UNTITLED.iter().any(|scheme| self.0.starts_with(scheme))
     }
 
+    /// The file of the notebook that this is a cell of. O(n).
+    pub fn notebook(&self) -> Option<PathBuf> {
+        let cell = self.0.strip_prefix(CELL)?.split(['#', '?']).next()?;
+        // A window on another machine has the name of that before the path.
+        let path = match cell.strip_prefix("//") {
+            Some(rest) => rest.split_at_checked(rest.find('/')?)?.1,
+            None => cell,
+        };
+        Self::from_uri(&format!("file://{path}")).path()
+    }
+
     /// True for a conversation document. O(n).
     pub fn is_conversation(&self) -> bool {
         self.0.ends_with(CONVERSATION) && self.path().is_some_and(|path| is_conversation(&path))
@@ -92,7 +103,10 @@ pub fn is_conversation(path: &Path) -> bool {
 }
 
 /// The schemes of buffers without a file, in canonical spelling.
-pub(crate) const UNTITLED: [&str; 2] = ["untitled:", "vscode-notebook-cell:"];
+pub(crate) const UNTITLED: [&str; 2] = ["untitled:", CELL];
+
+/// The scheme of cells of notebooks.
+const CELL: &str = "vscode-notebook-cell:";
 
 impl fmt::Debug for DocId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -38,7 +38,10 @@ pub(crate) fn may_change(view: &View, place: &Place) -> Result<(), ToolOutput> {
         let path = place.shown.clone();
         return Err(ToolOutput::error(FileError::OfConversation { path }));
     }
-    no_notebook(place)
+    match view.is_open_notebook(place) {
+        true => Err(ToolOutput::error(FileError::OfNotebook { path: place.shown.clone() })),
+        false => Ok(()),
+    }
 }
 
 fn not_of_store(view: &View, place: &Place) -> Result<(), ToolOutput> {
@@ -86,19 +89,6 @@ pub(crate) fn text_to_edit(view: &View, path: &str) -> Result<ViewText, ToolOutp
         ))),
         FileState::Missing => Err(missing(view, &place)),
     }
-}
-
-/// An editor tells of a notebook's cells alone, each under a URI of its own; what it has of the rest is not known.
-fn no_notebook(place: &Place) -> Result<(), ToolOutput> {
-    let is_notebook =
-        place.path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("ipynb"));
-    if is_notebook {
-        return Err(ToolOutput::error(format_args!(
-            "{} is a notebook, and what an editor has of it can't be seen from here, so it is not written. Cells among the open files are edited under their own names; else tell the user what to change in it",
-            place.shown
-        )));
-    }
-    Ok(())
 }
 
 /// A buffer without a file has no name on the disk that could be another, or go.

@@ -108,6 +108,11 @@ pub enum Failure {
         "it is version control's own data, which Ropewalk never changes, because it names programs that are run: reject it"
     )]
     OfStore,
+    /// It is a notebook that is open in the editor.
+    #[error(
+        "it is a notebook that is open in the editor, which would not take the change in: close it first"
+    )]
+    OfNotebook,
     /// The disk did not take it.
     #[error("{0}")]
     Disk(String),
@@ -266,6 +271,16 @@ fn is_of_store(fork: &dyn ForkOwner, docs: [&DocId; 2]) -> bool {
     is_one(docs[0]) || docs[0] != docs[1] && is_one(docs[1])
 }
 
+/// Why none of these documents is written, if that is so. Blocking.
+fn nobodys(workspace: &Workspace, fork: &dyn ForkOwner, docs: [&DocId; 2]) -> Option<Failure> {
+    let notebooks = workspace.open_notebooks();
+    let is_notebook = |id: &DocId| id.path().is_some_and(|path| notebooks.contains(&path));
+    match docs.into_iter().any(is_notebook) {
+        true => Some(Failure::OfNotebook),
+        false => is_of_store(fork, docs).then_some(Failure::OfStore),
+    }
+}
+
 /// Publishes what the disk takes, one at a time of each file: all that was chosen, or the mode alone of an open one.
 async fn publish_on_disk(
     disk: &closed::DiskPublishing<'_>,
@@ -300,8 +315,8 @@ async fn publish_file(
     let Some(SelectedParts { source, has_file, has_mode }) = parts else {
         return FileOutcome::default();
     };
-    if is_of_store(fork, [id, &source]) {
-        return (Vec::new(), Some(Failure::OfStore));
+    if let Some(failure) = nobodys(workspace, fork, [id, &source]) {
+        return (Vec::new(), Some(failure));
     }
     if has_file && workspace.is_unsaved(&[id, &source]) {
         return (Vec::new(), Some(Failure::Unsaved));

@@ -14,7 +14,7 @@ use ropewalk_files::paths::{Links, PathError, Place, Roots, is_untitled_uri};
 use ropewalk_files::repository::Repositories;
 use ropewalk_text::Text;
 use ropewalk_text::decode::{FileFormat, decode};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -201,6 +201,15 @@ pub struct View {
     readable: Roots,
 }
 
+/// The files of the notebooks that these cells are of.
+pub(crate) fn notebooks_of<'a>(
+    open: impl Iterator<Item = &'a DocId>,
+    roots: &Roots,
+) -> HashSet<PathBuf> {
+    let files = open.filter_map(DocId::notebook);
+    files.filter_map(|path| Some(roots.place_of(&path).ok()?.path)).collect()
+}
+
 impl View {
     /// A view of a snapshot with a fork's files over it.
     pub fn new(snapshot: Snapshot, entries: BTreeMap<DocId, ForkedFile>) -> Self {
@@ -251,6 +260,11 @@ impl View {
         let there = self.entries.values().filter(|frozen| frozen.content.is_some());
         there.filter_map(|frozen| frozen.place.as_ref()).for_each(|own| known.add(&own.path));
         known.own(place)
+    }
+
+    /// True if the place is a notebook's that is open in the editor by its cells.
+    pub fn is_open_notebook(&self, place: &Place) -> bool {
+        notebooks_of(self.buffers().keys(), self.roots()).contains(&place.path)
     }
 
     /// A view of these files over the same snapshot.

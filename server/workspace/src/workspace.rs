@@ -10,7 +10,7 @@ use crate::editor::Habits;
 use crate::ledger::Ledger;
 use crate::log::{Cursor, Origin};
 use crate::note::Note;
-use crate::view::{BufferSnapshot, DiskFile, Snapshot, read_file};
+use crate::view::{BufferSnapshot, DiskFile, Snapshot, notebooks_of, read_file};
 use crate::{DocId, PublishId};
 use dashmap::{DashMap, Entry};
 use ropewalk_files::disk::{self, FileIdentity};
@@ -352,6 +352,11 @@ impl Workspace {
     /// The ids of the open documents.
     pub fn open_documents(&self) -> Vec<DocId> {
         self.documents.iter().map(|document| document.key().clone()).collect()
+    }
+
+    /// The files of notebooks that are open by their cells.
+    pub(crate) fn open_notebooks(&self) -> HashSet<PathBuf> {
+        notebooks_of(self.open_documents().iter(), &self.roots())
     }
 
     /// The place of a document's file, if it is inside the roots.

@@ -123,7 +123,8 @@ fn say_what_is_left(report: &MergeReport, output: &mut ToolOutput) {
         output.fail(format_args!("{}: {words}", named(&report.stays)));
     }
     let is_nobodys = |error: &&FileError| {
-        matches!(error, FileError::OfStore { .. } | FileError::OfConversation { .. })
+        use FileError::{OfConversation, OfNotebook, OfStore};
+        matches!(error, OfStore { .. } | OfConversation { .. } | OfNotebook { .. })
     };
     let (nobodys, unread): (Vec<_>, Vec<_>) = report.refused.iter().partition(is_nobodys);
     if !unread.is_empty() {

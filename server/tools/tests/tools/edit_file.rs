@@ -259,6 +259,7 @@ fn an_edit_keeps_the_files_bytes_and_builds_on_what_is_pending() {
     let mut bench =
         Bench::new(&[("f", b"on disk\n"), ("latin", b"\xE9"), ("n.ipynb", b"{}"), ("b", b"\0")]);
     bench.open("f", "one two\n");
+    bench.open_notebook("n.ipynb");
     for (old, new) in [("one", "1"), ("1 two", "1 2"), ("2\n", "2\n3\n")] {
         bench.say("edit_file", json!({"path": "f", "old_text": old, "new_text": new}));
     }

@@ -193,6 +193,7 @@ fn a_written_file_keeps_its_ways() {
 #[test]
 fn what_can_not_be_written_is_refused() {
     let mut bench = Bench::new(&[("dir/file", b"x"), ("n.ipynb", b"{}")]);
+    bench.open_notebook("n.ipynb");
     bench.say("write_file", json!({"path": "new/a", "content": "a"}));
     for (path, expected) in [
         ("dir", "Error: dir is a folder, not a file"),
@@ -201,11 +202,19 @@ fn what_can_not_be_written_is_refused() {
         ("new", "Error: new is a folder, because you wrote files into it"),
         ("new/a/b", "Error: new/a/b can't be there: a part of its path is a file that you wrote"),
         ("n.ipynb", "Error: n.ipynb is a notebook"),
-        ("New.IPYNB", "Error: New.IPYNB is a notebook"),
         ("/etc/passwd", "Error: Path escapes workspace: /etc/passwd"),
     ] {
         let said = bench.say("write_file", json!({"path": path, "content": "x"}));
         assert!(said.starts_with(expected), "{said}");
+    }
+    // One that is closed, or open as text, is a file.
+    for name in ["closed.ipynb", "text.ipynb"] {
+        bench.put(name, b"{}");
+    }
+    bench.open("text.ipynb", "{}");
+    for name in ["closed.ipynb", "text.ipynb"] {
+        let said = bench.say("edit_file", json!({"path": name, "old_text": "{", "new_text": "{ "}));
+        assert!(said.starts_with("Edited "), "{said}");
     }
     let said = bench.say("write_file", json!({"path": "f", "content": "a\0"}));
     assert!(said.starts_with("Error: content holds a NUL"), "{said}");

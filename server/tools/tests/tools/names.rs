@@ -10,6 +10,7 @@ use std::path::Path;
 fn a_deleted_file_is_gone_for_the_next_call_alone() {
     let mut bench = Bench::new(&[("a", b"text\n"), ("dir/b", b"\0"), ("n.ipynb", b"")]);
     bench.open("open", "never saved\n");
+    bench.open_notebook("n.ipynb");
     bench.say("write_file", json!({"path": "mine", "content": "x"}));
     for (path, expected) in [
         ("a", "Deleted a"),
@@ -149,6 +150,7 @@ fn a_link_that_is_open_by_its_name_stays() {
 fn a_moved_file_takes_its_changes_along() {
     let mut bench = Bench::new(&[("a", b"text\n"), ("b", b"b"), ("dir/x", b"x")]);
     bench.say("edit_file", json!({"path": "a", "old_text": "text", "new_text": "changed"}));
+    bench.open_notebook("a.ipynb");
     for (path, to, expected) in [
         ("a", "b", "Error: b exists already"),
         ("a", "dir", "Error: dir is a folder. Give the whole new path"),

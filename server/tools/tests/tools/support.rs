@@ -77,6 +77,12 @@ impl Bench {
         self.workspace.open(&uri, "plain", 1, text);
     }
 
+    /// The editor opens a notebook, of which it tells the cells alone.
+    pub(crate) fn open_notebook(&self, name: &str) {
+        let uri = format!("vscode-notebook-cell:{}#W0sZmlsZQ%3D%3D", self.path(name).display());
+        self.workspace.open(&uri, "python", 1, "1 + 1");
+    }
+
     /// A context over a view of now.
     pub(crate) fn context(&mut self) -> Context {
         self.workspace.look_at_disks();

@@ -119,6 +119,7 @@ impl Fork {
     ) -> MergeReport {
         let mut report = MergeReport::default();
         let mut repositories = std::mem::take(&mut answers.repositories);
+        let notebooks = workspace.open_notebooks();
         let (mut refused, mut taken) = (HashSet::new(), HashSet::new());
         // A file that goes because its content stands elsewhere goes only once that is taken in.
         let is_over =
@@ -138,6 +139,11 @@ impl Fork {
             let places = || [Some(&place), to.as_ref()].into_iter().flatten();
             if let Some(own) = places().find(|place| is_conversation(&place.path)) {
                 report.refused.push(FileError::OfConversation { path: own.shown.clone() });
+                refused.insert(place.path.clone());
+                continue;
+            }
+            if let Some(own) = places().find(|place| notebooks.contains(&place.path)) {
+                report.refused.push(FileError::OfNotebook { path: own.shown.clone() });
                 refused.insert(place.path.clone());
                 continue;
             }

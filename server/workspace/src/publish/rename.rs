@@ -5,7 +5,7 @@
 
 use super::closed::{DiskChange, DiskPublishing};
 use super::held::{HeldFile, HeldStop, tried, unaltered_of};
-use super::{Failure, FileSelection, PublishReport, Publishing, is_of_store};
+use super::{Failure, FileSelection, PublishReport, Publishing, nobodys};
 use crate::editor::{EditorError, FileRename};
 use crate::entry::FileChange;
 use crate::fork::{Answers, ForkFile, catch_up};
@@ -164,8 +164,8 @@ impl Publishing<'_> {
         let Publishing { workspace, fork, .. } = *self;
         let conflict = || HeldStop::Failed(Failure::Conflict);
         let held = HeldFile::of(workspace, fork, id).ok_or_else(conflict)?;
-        if is_of_store(fork, [id, from]) {
-            return Err(HeldStop::Failed(Failure::OfStore));
+        if let Some(failure) = nobodys(workspace, fork, [id, from]) {
+            return Err(HeldStop::Failed(failure));
         }
         let (roots, session) = (workspace.roots(), fork.lock().session.clone());
         let disk = DiskPublishing { workspace, fork, roots, session };

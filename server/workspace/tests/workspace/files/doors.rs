@@ -82,6 +82,27 @@ fn what_has_become_gits_is_not_published() {
 }
 
 #[test]
+fn an_open_notebook_is_changed_by_its_cells_alone() {
+    let bench = Bench::new(&[("n n.ipynb", b"{}"), ("a", b"one\n"), ("later.ipynb", b"{}")]);
+    let path = |name: &str| bench.path(name).display().to_string().replace(' ', "%20");
+    let open = |uri: &str| bench.workspace.open(uri, "python", 1, "1 + 1");
+    let cell = open(&format!("vscode-notebook-cell:{}#W0sZmlsZQ%3D%3D", path("n n.ipynb")));
+    assert!(cell.is_untitled());
+    let refused = [FileError::OfNotebook { path: "n n.ipynb".to_owned() }];
+    for change in changes() {
+        assert_eq!(bench.propose("n n.ipynb", change).refused, refused);
+    }
+    assert_eq!(bench.rename("n n.ipynb", "out.ipynb").refused, refused);
+    assert_eq!(bench.rename("a", "n n.ipynb").refused, refused);
+    // One that is opened before its change is accepted isn't written either.
+    assert_eq!(bench.write("later.ipynb", "{1}").refused, []);
+    open(&format!("vscode-notebook-cell://ssh-remote%2Bx{}#W1", path("later.ipynb")));
+    let report = bench.accept(&HunkSelection::All);
+    assert_eq!(report.failed, [("later.ipynb".to_owned(), Failure::OfNotebook)]);
+    assert_eq!(std::fs::read(bench.path("later.ipynb")).unwrap(), b"{}");
+}
+
+#[test]
 fn what_moves_over_another_file_goes_only_with_it() {
     let files: &[(&str, &[u8])] = &[("a", b"one\n"), ("b", b"two\n"), (".git/x", b"two\n")];
     let over = |bench: &Bench, to: &str, also: bool| {
