@@ -3,7 +3,7 @@
 use crate::world::{Ran, World};
 use ropewalk_testkit::model::{ReplyPlace, ScriptedModel, ScriptedReply};
 use serde_json::json;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Write as _};
 use std::process::Child;
 
 fn signal(child: &Child, name: &str) {
@@ -53,6 +53,27 @@ fn a_signal_interrupts_an_answer_that_does_not_come() {
     let ran: Ran = child.wait_with_output().unwrap().into();
     ran.ended(130);
     model.wait_until_abandoned_blocking(1);
+}
+
+#[test]
+fn a_signal_ends_the_language_server_in_order() {
+    let model = ScriptedModel::start([]).unwrap();
+    for name in ["TERM", "HUP", "INT"] {
+        let world = World::with(&model);
+        let mut child =
+            world.ropewalk(&["lsp"]).stdin(std::process::Stdio::piped()).spawn().unwrap();
+        let message = json!({
+            "jsonrpc": "2.0", "id": 1, "method": "initialize",
+            "params": {"capabilities": {}, "processId": null, "rootUri": null},
+        })
+        .to_string();
+        let mut input = child.stdin.take().unwrap();
+        write!(input, "Content-Length: {}\r\n\r\n{message}", message.len()).unwrap();
+        let mut out = BufReader::new(child.stdout.take().unwrap());
+        read_until(&mut out, "Content-Length");
+        signal(&child, name);
+        assert_eq!(child.wait().unwrap().code(), Some(130), "{name}");
+    }
 }
 
 #[test]

@@ -97,6 +97,16 @@ impl Journal {
         self.inner.is_some()
     }
 
+    /// True if what was written is gone, or nothing is written any more.
+    pub(crate) fn is_lost(&self) -> bool {
+        let lost = self.inner(|inner| match &inner.state {
+            JournalState::New(..) => false,
+            JournalState::Open(file) => is_deleted(file),
+            JournalState::Failed => true,
+        });
+        lost.unwrap_or(false)
+    }
+
     /// Where it is, or will be.
     pub fn path(&self) -> Option<PathBuf> {
         self.inner(|inner| inner.path.clone())
@@ -109,7 +119,7 @@ impl Journal {
                 tracing::error!(%error, path = %inner.path.display(), "the journal can't be written");
                 inner.state = JournalState::Failed;
                 inner.failure = Some(format!(
-                    "The session can't be kept in {}: {error}. It goes on, but a crash would lose it.",
+                    "The session can't be kept in {}: {error}. It goes on, but is lost when it ends.",
                     inner.path.display()
                 ));
             }
@@ -179,8 +189,22 @@ impl JournalCore {
         }
         file.write_all(&line)?;
         self.bytes += line.len() as u64;
-        Ok(())
+        match is_deleted(file) {
+            true => Err(io::Error::other("its file was deleted")),
+            false => Ok(()),
+        }
     }
+}
+
+/// True if no name leads to an open file any more, as when the state folder was deleted.
+fn is_deleted(file: &File) -> bool {
+    #[cfg(unix)]
+    return file.metadata().is_ok_and(|found| std::os::unix::fs::MetadataExt::nlink(&found) == 0);
+    #[cfg(not(unix))]
+    return {
+        let _ = file;
+        false
+    };
 }
 
 fn line(record: &impl Serialize) -> io::Result<Vec<u8>> {

@@ -264,6 +264,11 @@ impl Session {
         })
     }
 
+    /// True if its journal is gone, so that it can't be resumed once it has ended.
+    pub fn is_lost(&self) -> bool {
+        self.parts.journal.is_lost()
+    }
+
     /// The approvals that wait, oldest first.
     pub fn waiting_approvals(&self) -> Vec<Approval> {
         self.parts.approvals.waiting()

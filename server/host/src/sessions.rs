@@ -8,8 +8,9 @@ use crate::host::Host;
 use crate::map::{OpenSessions, SwitchRequest};
 use crate::seat::{OpQueue, Seat};
 use crate::serve::{serve, tell};
-use crate::settings::StartSettings;
+use crate::settings::{StartSettings, problem};
 use crate::teams::MemberPart;
+use crate::words::{count, named};
 use crate::{blocking, lock};
 use futures::FutureExt;
 use futures::future::{BoxFuture, join_all, ready};
@@ -280,7 +281,16 @@ impl Host {
         let session = seat.session()?;
         self.teams.end(session.id());
         lock(&self.map.left).insert(session.id().to_string());
-        Some(LeftSession { title: session.title(), pending: session.review().pending() })
+        let left = LeftSession { title: session.title(), pending: session.review().pending() };
+        if !session.is_lost() {
+            return Some(left);
+        }
+        let title = named(&left.title);
+        let changes = count(left.pending, "unreviewed change", "unreviewed changes");
+        let with = if left.pending > 0 { format!(", with {changes}") } else { String::new() };
+        let words = format!("The journal of {title} was deleted, so it can't be resumed{with}.");
+        self.tell_all(vec![problem(words)]);
+        None
     }
 
     /// Waits until the sessions that were left have written their last lines, within a bound.

@@ -4,9 +4,10 @@ use crate::host::{Host, HostOptions};
 use crate::seat::Seat;
 use crate::sessions::SessionOrigin;
 use crate::{ModelFactory, blocking, lock};
+use ropewalk_agent::Sessions;
 use ropewalk_config::Environment;
 use ropewalk_model::{Http, Model, ServerModel};
-use ropewalk_protocol::{Op, Prompt, Reply};
+use ropewalk_protocol::{Event, Op, Prompt, Reply};
 use ropewalk_testkit::model::{ScriptedModel, ScriptedReply};
 use ropewalk_workspace::{NoEditor, Roots, Workspace};
 use std::path::{Path, PathBuf};
@@ -51,6 +52,7 @@ fn host_that_breaks(
         Ok(Arc::new(ServerModel::new(config, Http::new()).unwrap()) as Arc<dyn Model>)
     });
     let mut options = HostOptions::new(models, Arc::new(Bare(home.path().to_owned())));
+    options.sessions = Some(Sessions::new(&home.path().join("state")));
     options.flags = flags.iter().map(|flag| (*flag).to_owned()).collect();
     let workspace = Arc::new(Workspace::new(Roots::none()));
     let host = Host::new(options, workspace, Arc::new(NoEditor));
@@ -106,4 +108,22 @@ async fn prompts_that_wait_for_another_session_keep_their_order() {
     let Ok(Reply::Turn(_, one)) = first.await else { panic!() };
     let Ok(Reply::Turn(_, two)) = second.await else { panic!() };
     assert_eq!((one, two), (1, 2));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_session_whose_journal_is_gone_is_not_promised_again() {
+    let model = ScriptedModel::start([ScriptedReply::new().text("Well.").forever()]).unwrap();
+    let (host, home) = host(&model, &[]);
+    let mut events = host.subscribe();
+    for is_deleted in [false, true] {
+        host.handle(Op::New { beside: false }.into()).await.unwrap();
+        host.handle(Op::Prompt(Prompt::new("one")).into()).await.unwrap();
+        while !matches!(events.recv().await.unwrap().event, Event::TurnEnded { .. }) {}
+        if is_deleted {
+            std::fs::remove_dir_all(home.path().join("state")).unwrap();
+        }
+        let begun = host.handle(Op::New { beside: false }.into()).await;
+        let Ok(Reply::Begun(_, left)) = begun else { panic!("{begun:?}") };
+        assert_eq!(left.is_some(), !is_deleted);
+    }
 }

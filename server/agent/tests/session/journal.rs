@@ -3,7 +3,7 @@
 use crate::bench::*;
 use ropewalk_agent::{Past, SessionError};
 use ropewalk_model::{Block, Role};
-use ropewalk_protocol::{Op, Selection};
+use ropewalk_protocol::{Event, Level, Op, Selection};
 use serde_json::json;
 
 const TEXT: &str = "one\ntwo\nthree\nfour\nfive\nsix\nseven\n";
@@ -167,6 +167,19 @@ async fn one_at_a_time_has_it_and_a_torn_end_is_cut_off() {
     assert!(sessions.of_roots(&["elsewhere".to_owned()]).is_empty());
     sessions.delete("s").unwrap();
     assert!(sessions.list().is_empty() && !path.exists());
+}
+
+#[tokio::test]
+async fn one_that_is_deleted_is_said_once_and_the_session_goes_on() {
+    let mut bench = start_kept([says("one"), says("two"), says("three")]);
+    bench.run("a").await;
+    assert!(!bench.session.is_lost());
+    std::fs::remove_dir_all(bench.dir.path().join("state")).unwrap();
+    assert!(bench.session.is_lost());
+    bench.run("b").await;
+    bench.run("c").await;
+    let is_warning = |event: &&Event| matches!(event, Event::Notice { level: Level::Warning, .. });
+    assert_eq!(bench.seen.iter().filter(is_warning).count(), 1, "{:?}", bench.seen);
 }
 
 #[cfg(unix)]
