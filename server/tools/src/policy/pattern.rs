@@ -117,7 +117,7 @@ fn in_folder(pieces: &[String], path: &str) -> bool {
     if rest.iter().all(String::is_empty) && folder == Some(path) {
         return true;
     }
-    glob_from(first, rest, path)
+    glob_from(first, rest.iter().map(String::as_str), path)
 }
 
 /// The texts between the stars. Never empty.
@@ -136,24 +136,32 @@ fn pieces(pattern: &str) -> Vec<String> {
     pieces
 }
 
-/// True if `text` matches `pattern`, in which `*` stands for any text.
+/// True if `text` matches `pattern`, in which each `*` stands for any text, and nothing is escaped. Nothing is allocated.
 pub(super) fn matches(pattern: &str, text: &str) -> bool {
-    glob(&pieces(pattern), text)
+    let mut pieces = pattern.split('*');
+    let first = pieces.next().unwrap_or_default();
+    glob_from(first, pieces, text)
 }
 
 fn glob(pieces: &[String], text: &str) -> bool {
-    pieces.split_first().is_some_and(|(first, rest)| glob_from(first, rest, text))
+    pieces
+        .split_first()
+        .is_some_and(|(first, rest)| glob_from(first, rest.iter().map(String::as_str), text))
 }
 
 /// Takes each piece where it comes first, which is as good a place as any. O(both lengths multiplied).
-fn glob_from(first: &str, rest: &[String], text: &str) -> bool {
+fn glob_from<'a>(
+    first: &str,
+    mut rest: impl DoubleEndedIterator<Item = &'a str>,
+    text: &str,
+) -> bool {
     let Some(mut text) = text.strip_prefix(first) else { return false };
-    let Some((last, middle)) = rest.split_last() else { return text.is_empty() };
-    for piece in middle {
-        match text.split_once(piece.as_str()) {
+    let Some(last) = rest.next_back() else { return text.is_empty() };
+    for piece in rest {
+        match text.split_once(piece) {
             Some((_, after)) => text = after,
             None => return false,
         }
     }
-    text.ends_with(last.as_str())
+    text.ends_with(last)
 }

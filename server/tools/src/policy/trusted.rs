@@ -212,10 +212,10 @@ pub fn trusted_by(path: &str) -> Option<TrustedReader> {
     let path = fold(path);
     let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
     let is_part = |pattern: &str| {
-        let pattern: Vec<&str> = pattern.split('/').collect();
+        let names = pattern.split('/');
         let is_match =
-            |part: &[&str]| part.iter().zip(&pattern).all(|(part, name)| glob(name, part));
-        parts.windows(pattern.len()).any(is_match)
+            |part: &[&str]| part.iter().zip(names.clone()).all(|(part, name)| glob(name, part));
+        parts.windows(names.clone().count()).any(is_match)
     };
     let found = TRUSTED.iter().find(|(_, names)| names.iter().any(|name| is_part(name)));
     found.map(|(reader, _)| *reader)
