@@ -1,7 +1,7 @@
 //! The client as the workspace's [`Editor`].
 //!
-//! Each request runs in a task of its own and is waited for within a bound: a late answer then finds the
-//! task that sent it, and nobody waits for ever.
+//! Each request runs in a task of its own, so that a late answer finds the task that sent it. All but edits are waited
+//! for within a bound.
 
 use crate::client::ClientFacts;
 use crate::convert::{edit_to_lsp, position_to_lsp, rename_to_lsp, text_position};
@@ -18,6 +18,7 @@ use ropewalk_workspace::editor::{EditorPlace, Places, SymbolSpot};
 use ropewalk_workspace::{DocId, DocumentEdit, Editor, EditorError, FileRename, Habits, Workspace};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
+use tokio::sync::oneshot;
 use tower_lsp::Client;
 use tower_lsp::lsp_types::request::{Request, SemanticTokensRefresh, WorkspaceConfiguration};
 use tower_lsp::lsp_types::{ApplyWorkspaceEditResponse, ConfigurationParams};
@@ -177,11 +178,23 @@ impl Editor for LspEditor {
     }
 
     fn apply(&self, edit: DocumentEdit) -> BoxFuture<'static, Result<(), EditorError>> {
+        let publish = edit.publish;
         let Some(params) = edit_to_lsp(edit, self.habits().edits) else {
             return Box::pin(async { Err(EditorError::Unsupported("it takes no edits")) });
         };
-        let answer = self.request::<ApplyEdit>(params, ANSWER);
-        Box::pin(async move { made(answer.await?) })
+        let (client, workspace) = (self.client.clone(), self.workspace.clone());
+        let (tell, answer) = oneshot::channel();
+        let asked = async move {
+            let answer = match client.send_request::<ApplyEdit>(params).await {
+                Ok(answer) => made(answer),
+                Err(error) => Err(EditorError::Refused(error.message.into_owned())),
+            };
+            if let (Err(late), Some(publish)) = (tell.send(answer), publish) {
+                workspace.answered(publish, late);
+            }
+        };
+        tokio::spawn(asked.boxed());
+        Box::pin(async { answer.await.unwrap_or(Err(EditorError::NoAnswer)) })
     }
 
     fn rename(&self, rename: FileRename) -> BoxFuture<'static, Result<(), EditorError>> {

@@ -3,7 +3,7 @@
 //! The trait only does; it never asks the user anything. The habits are one table of data, by the name a
 //! client gives in `clientInfo`; they were observed in the editors named (see ARCHITECTURE.md, "Clients").
 
-use crate::DocId;
+use crate::{DocId, PublishId};
 use futures::future::BoxFuture;
 use ropewalk_text::{LineEnds, Position, Text};
 
@@ -189,6 +189,8 @@ pub struct DocumentEdit {
     pub uri: String,
     /// The version the edit is for.
     pub version: i32,
+    /// The publish that it belongs to, for [`crate::Workspace::answered`]; None if it changes nothing.
+    pub publish: Option<PublishId>,
     /// Replaced ranges and their text, sorted, disjoint, all in the coordinates of that version.
     pub edits: Vec<(Position, Position, String)>,
     /// Name of the edit in the editor's undo list; empty where it needs none.
@@ -227,13 +229,14 @@ fn declined(reason: &str) -> &str {
     if reason.is_empty() { "it said no" } else { reason }
 }
 
-/// Editor, as far as the workspace asks anything of it. Every request has a bound; none waits for
+/// Editor, as far as the workspace asks anything of it. Every request but an edit has a bound; none waits for
 /// the user.
 pub trait Editor: Send + Sync + 'static {
     /// Habits of this client.
     fn habits(&self) -> Habits;
 
-    /// Asks for an edit of one document. The answer is the client's claim.
+    /// Asks for an edit of one document. The answer is the client's claim; it has no bound. Where nobody waits for it any
+    /// more, the editor hands it to [`crate::Workspace::answered`].
     fn apply(&self, edit: DocumentEdit) -> BoxFuture<'static, Result<(), EditorError>>;
 
     /// Asks for another name of a file that is open, so that its buffer follows. The answer is the client's

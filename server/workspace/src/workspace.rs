@@ -6,7 +6,7 @@
 mod disk_looks;
 
 use crate::document::{Accord, ContentChange, Document, NotificationEffect};
-use crate::editor::Habits;
+use crate::editor::{EditorError, Habits};
 use crate::ledger::Ledger;
 use crate::log::{Cursor, Origin};
 use crate::note::Note;
@@ -294,9 +294,22 @@ impl Workspace {
         }
     }
 
-    /// The client says that it did not make an edit, of which that would else never be known.
-    pub(crate) fn refused(&self, edit: PublishId) {
-        lock(&self.lost).remove(&edit);
+    /// Takes in the client's answer to an edit, however late it comes. An error is a no, [`EditorError::NoAnswer`] is no
+    /// answer. Gives the reason of a no. O(open documents).
+    pub fn answered(&self, edit: PublishId, answer: Result<(), EditorError>) -> Option<String> {
+        let why = match answer {
+            Ok(()) => None,
+            Err(EditorError::NoAnswer) => return None,
+            Err(error) => Some(error.to_string()),
+        };
+        if why.is_some() {
+            lock(&self.lost).remove(&edit);
+        }
+        let trusts_versions = self.habits().trusts_versions();
+        for mut document in self.documents.iter_mut().filter(|one| one.is_expected(edit)) {
+            document.answered(edit, why.is_none(), trusts_versions);
+        }
+        why
     }
 
     /// True if nobody will ever know if the edit was made: it ended so in a document that was

@@ -7,7 +7,9 @@ use super::buffer::Cell;
 use super::client::{Client, FileOp, Outgoing, RequestId, ServerRequest};
 use super::profile::Profile;
 use futures::future::BoxFuture;
-use ropewalk_workspace::{DocId, DocumentEdit, Editor, EditorError, FileRename, Habits, Workspace};
+use ropewalk_workspace::{
+    DocId, DocumentEdit, Editor, EditorError, FileRename, Habits, PublishId, Workspace,
+};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::oneshot;
@@ -34,6 +36,8 @@ pub struct Direct {
 struct DirectState {
     client: Client,
     waiting: HashMap<RequestId, oneshot::Sender<EditAnswer>>,
+    /// Edits whose answers may still come.
+    unanswered: HashMap<RequestId, PublishId>,
     /// The characters of each open document as the workspace has been told.
     delivered: HashMap<String, Vec<Cell>>,
     /// How many didOpen were delivered.
@@ -48,6 +52,7 @@ impl Direct {
         let state = DirectState {
             client,
             waiting: HashMap::new(),
+            unanswered: HashMap::new(),
             delivered: HashMap::new(),
             openings: HashMap::new(),
         };
@@ -99,9 +104,12 @@ impl Direct {
                 state.delivered.remove(&uri);
             }
             Outgoing::Answer(id, answer) => {
-                if let Some(waiter) = state.waiting.remove(&id) {
-                    // The one who asked may have given up.
-                    let _ = waiter.send(claimed(answer));
+                let (waiter, edit) = (state.waiting.remove(&id), state.unanswered.remove(&id));
+                let late = waiter.map_or(Some(claimed(answer.clone())), |waiter| {
+                    waiter.send(claimed(answer)).err()
+                });
+                if let (Some(late), Some(edit)) = (late, edit) {
+                    self.workspace.answered(edit, late);
                 }
             }
         }
@@ -114,7 +122,7 @@ impl Direct {
     }
 
     /// Tells one who asked that no answer came in time: requests that were handled without an answer, and
-    /// those of previews nobody acts on. Gives how many there were.
+    /// those of previews nobody acts on. Gives how many there were. An answer that comes later is late.
     pub fn time_out(&self) -> usize {
         let mut state = self.state();
         let waiting = std::mem::take(&mut state.waiting);
@@ -130,11 +138,16 @@ impl Direct {
         self.state().waiting.len()
     }
 
-    fn ask(&self, request: ServerRequest) -> oneshot::Receiver<EditAnswer> {
+    fn ask(
+        &self,
+        request: ServerRequest,
+        edit: Option<PublishId>,
+    ) -> oneshot::Receiver<EditAnswer> {
         let (sender, receiver) = oneshot::channel();
         let mut state = self.state();
         let id = state.client.receive(request);
         state.waiting.insert(id, sender);
+        state.unanswered.extend(edit.map(|edit| (id, edit)));
         receiver
     }
 }
@@ -151,13 +164,13 @@ impl Editor for Direct {
             edits: edit.edits,
             needs_confirmation: false,
         };
-        let answer = self.ask(ServerRequest::Apply(vec![op]));
+        let answer = self.ask(ServerRequest::Apply(vec![op]), edit.publish);
         Box::pin(async { answer.await.unwrap_or(Err(EditorError::NoAnswer)) })
     }
 
     fn rename(&self, rename: FileRename) -> BoxFuture<'static, EditAnswer> {
         let op = FileOp::Rename { from: rename.from, to: rename.to };
-        let answer = self.ask(ServerRequest::Apply(vec![op]));
+        let answer = self.ask(ServerRequest::Apply(vec![op]), None);
         Box::pin(async { answer.await.unwrap_or(Err(EditorError::NoAnswer)) })
     }
 
@@ -165,7 +178,7 @@ impl Editor for Direct {
         if !self.habits().barrier {
             return Box::pin(async {});
         }
-        let answer = self.ask(ServerRequest::Barrier);
+        let answer = self.ask(ServerRequest::Barrier, None);
         Box::pin(async {
             let _ = answer.await;
         })

@@ -2,7 +2,7 @@
 
 #![expect(clippy::panic, reason = "tests and their helpers may be blunt")]
 
-use ropewalk_testkit::editor::{Direct, EchoShape, Handling, Profile, ServerRequest};
+use ropewalk_testkit::editor::{Client, Direct, EchoShape, Handling, Profile, ServerRequest};
 use ropewalk_text::Text;
 use ropewalk_workspace::entry::Maker;
 use ropewalk_workspace::publish::{Failure, PublishBounds, PublishReport, publish};
@@ -202,6 +202,35 @@ fn an_edit_without_an_echo_is_never_sent_again() {
     assert_eq!(bench.hunks(), 0);
     assert_eq!(bench.drive(bench.undo(), || {}).failed, []);
     assert_eq!(bench.text(), TEXT);
+}
+
+#[test]
+fn a_refusal_that_comes_after_its_bound_is_heard_and_the_next_yes_sends_the_edit_again() {
+    for profile in [Profile::VSCODE, Profile::HELIX, Profile::EMACS, Profile::UNKNOWN] {
+        let bench = Bench::new(profile);
+        bench.propose("five", "FIVE");
+        {
+            let mut publish = pin!(bench.publish());
+            let is_asked =
+                |client: &mut Client| matches!(client.oldest(), Some(ServerRequest::Apply(_)));
+            for _ in 0..2 {
+                assert!(bench.poll(publish.as_mut()).is_none());
+                if !bench.editor.with(is_asked) {
+                    bench.editor.with(|client| client.handle(Handling::Usual));
+                    bench.tell();
+                }
+            }
+            bench.editor.time_out();
+            assert!(bench.poll(publish.as_mut()).is_none());
+            bench.runtime.block_on(tokio::time::advance(Duration::from_secs(11)));
+            let report = bench.poll(publish.as_mut()).expect(profile.name);
+            assert_eq!(report.failed, [("a.txt".to_owned(), Failure::Unconfirmed)]);
+        }
+        bench.editor.with(|client| client.handle(Handling::Refused));
+        bench.editor.deliver_all();
+        assert_eq!(bench.drive(bench.publish(), || {}).failed, [], "{}", profile.name);
+        assert!(bench.text().contains("FIVE"), "{}", profile.name);
+    }
 }
 
 #[test]

@@ -2,15 +2,16 @@
 
 use super::{Failure, PublishBounds};
 use crate::document::{Accord, Document};
-use crate::editor::{DocumentEdit, EditForm, Editor, EditorError};
+use crate::editor::{DocumentEdit, EditForm, Editor};
 use crate::proof::Settled;
 use crate::said::sayable;
 use crate::workspace::Workspace;
 use crate::{DocId, PublishId};
 use ropewalk_text::{ChangeSet, Coordinates, Position, Text};
+use std::pin::pin;
 use std::time::Duration;
 use tokio::sync::oneshot;
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout};
 
 /// How often a skipped edit is mapped and sent again at once.
 const TRIES: usize = 8;
@@ -66,7 +67,10 @@ pub(crate) fn start_edit(
             return EditStart::Prime(priming(document));
         }
         match document.expect(publish, set.clone()) {
-            Some(receiver) => EditStart::Sent(document_edit(document, set, coordinates), receiver),
+            Some(receiver) => {
+                let edit = document_edit(document, set, coordinates);
+                EditStart::Sent(DocumentEdit { publish: Some(publish), ..edit }, receiver)
+            }
             None => EditStart::Busy,
         }
     });
@@ -77,6 +81,7 @@ fn priming(document: &Document) -> DocumentEdit {
     DocumentEdit {
         uri: document.spelling.clone(),
         version: document.version,
+        publish: None,
         edits: vec![(Position::default(), Position::default(), String::new())],
         label: "Ropewalk".to_owned(),
     }
@@ -89,6 +94,7 @@ fn document_edit(document: &Document, set: &ChangeSet, coordinates: Coordinates)
     DocumentEdit {
         uri: document.spelling.clone(),
         version: document.version,
+        publish: None,
         edits: edits
             .into_iter()
             .map(|c| (position(c.range.start), position(c.range.end), c.text))
@@ -123,7 +129,7 @@ pub(crate) async fn send(
             EditStart::Prime(edit) if primed < 3 => {
                 primed += 1;
                 // Only a version is wanted of it; whether it came is seen in the next round.
-                let _ = editor.apply(edit).await;
+                let _ = timeout(bounds.echo, editor.apply(edit)).await;
                 continue;
             }
             EditStart::Prime(_) => {
@@ -142,9 +148,10 @@ pub(crate) async fn send(
         };
         label.clone_into(&mut edit.label);
         let version = edit.version;
-        let why =
-            answer(workspace, id, publish, editor.apply(edit).await, habits.trusts_versions());
-        match echo(workspace, editor, (id, publish), receiver, bounds).await {
+        let answer = async { workspace.answered(publish, editor.apply(edit).await) };
+        let echo = echo(workspace, editor, (id, publish), receiver, bounds);
+        let (why, settled) = outcome(answer, echo, bounds).await;
+        match settled {
             Settled::Confirmed => return Ok(true),
             Settled::Conflict => return Err(Failure::Conflict),
             Settled::Unconfirmed => return Err(Failure::Unconfirmed),
@@ -195,6 +202,23 @@ impl Retries {
     }
 }
 
+/// Waits for the answer, at most as long as for an echo, and then for the end of the edit; an answer that comes in between
+/// is heard. Gives the client's reason, where it said no, and the end.
+async fn outcome(
+    answer: impl Future<Output = Option<String>>,
+    echo: impl Future<Output = Settled>,
+    bounds: PublishBounds,
+) -> (Option<String>, Settled) {
+    let (mut answer, mut echo) = (pin!(answer), pin!(echo));
+    if let Ok(why) = timeout(bounds.echo, &mut answer).await {
+        return (why, echo.await);
+    }
+    tokio::select! {
+        why = answer => (why, echo.await),
+        settled = &mut echo => (None, settled),
+    }
+}
+
 /// Waits for the end of an edit that was sent. An edit of which only some places were told is given up before the bound
 /// where the client can be made to tell all that it has done: then the user has typed these places.
 async fn echo(
@@ -222,24 +246,4 @@ async fn echo(
     // News that came meanwhile is taken from the document, which knows of it first.
     workspace.with_document(id, |document| document.give_up_waiting(publish));
     receiver.await.unwrap_or(Settled::Closed)
-}
-
-/// Hands the client's answer to the document. An error is a no; silence is no answer.
-fn answer(
-    workspace: &Workspace,
-    id: &DocId,
-    publish: PublishId,
-    answer: Result<(), EditorError>,
-    trusts_versions: bool,
-) -> Option<String> {
-    let (applied, why) = match answer {
-        Ok(()) => (true, None),
-        Err(EditorError::NoAnswer) => return None,
-        Err(error) => (false, Some(error.to_string())),
-    };
-    if !applied {
-        workspace.refused(publish);
-    }
-    workspace.with_document(id, |document| document.answered(publish, applied, trusts_versions));
-    why
 }
