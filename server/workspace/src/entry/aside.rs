@@ -1,6 +1,6 @@
 //! Changes that are set aside, with the lines that a reader needs to see what they were.
 
-use super::{Entry, Mark};
+use super::{Entry, Mark, pick};
 use ropewalk_text::{Bias, Change, ChangeSet, Text};
 use std::ops::Range;
 
@@ -11,7 +11,7 @@ pub struct Conflict {
     pub mark: Mark,
     /// The lines it was made in, as they were.
     pub old: String,
-    /// The same lines as they would have been.
+    /// The same lines with all changes in them that were set aside together, and with no other.
     pub new: String,
     /// Text that stands there now.
     pub now: String,
@@ -42,16 +42,17 @@ impl Entry {
         theirs: &ChangeSet,
         now: &Text,
     ) -> Vec<Conflict> {
-        let changes = self.set.changes().iter().zip(self.set.new_ranges()).zip(&self.marks);
+        let (own, _) = self.set.split(which);
+        let after = own.apply(before).unwrap_or_else(|_| before.clone());
+        let changes = own.changes().iter().zip(own.new_ranges());
         changes
-            .enumerate()
-            .filter(|(index, _)| which.binary_search(index).is_ok())
-            .map(|(_, ((change, new), mark))| {
+            .zip(pick(&self.marks, which))
+            .map(|((change, new), mark)| {
                 let start = theirs.map_offset(change.range.start, Bias::Before);
                 let end = theirs.map_offset(change.range.end, Bias::After);
-                let (old, new) = lines_changed(before, change, (&self.text, new));
+                let (old, new) = lines_changed(before, change, (&after, new));
                 Conflict {
-                    mark: mark.clone(),
+                    mark,
                     old,
                     new,
                     now: lines_around(now, start..end),

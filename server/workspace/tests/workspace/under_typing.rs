@@ -180,7 +180,7 @@ proptest! {
                 });
                 let of_it = told.iter().filter(|one| match new {
                     Some(_) => has(&one.new, new),
-                    None => has(&one.old, old),
+                    None => has(&one.old, old) && !has(&one.new, old),
                 });
                 let said: Vec<_> = of_it.collect();
                 // A user who deletes what was to be deleted has done it.
