@@ -77,10 +77,10 @@ impl Report {
         println!("{name:<44} {value:>12} {unit:<13} {bar:>12} {verdict}");
     }
 
-    /// A row with the instructions that one round of `work` costs, from rounds of `times` and twice as many.
-    pub(crate) fn instructions(&mut self, work: &str, times: u64, bar: Bar) {
+    /// A row with the instructions that one round of `work` costs, from rounds of `times` and twice as many. Gives them.
+    pub(crate) fn instructions(&mut self, work: &str, times: u64, bar: Bar) -> Option<f64> {
         if !self.wants(work) {
-            return;
+            return None;
         }
         assert!(self.works.iter().any(|known| known.name == work), "no work is called {work}");
         let this = std::env::current_exe().expect("this program's path");
@@ -91,7 +91,7 @@ impl Report {
                 let status = counted.stdout(Stdio::null()).status().expect("valgrind starts");
                 assert!(status.success(), "{work} under valgrind: {status}");
             })
-        });
+        })
     }
 
     /// A row with the instructions of one round of what `count` counts, which is told how many rounds to do.
@@ -101,17 +101,17 @@ impl Report {
         times: u64,
         bar: Bar,
         count: impl Fn(u64) -> Option<u64>,
-    ) {
+    ) -> Option<f64> {
         if !self.wants(name) {
-            return;
+            return None;
         }
-        match (count(times), count(2 * times)) {
-            (Some(once), Some(twice)) => {
-                let each = twice.saturating_sub(once) as f64 / times as f64;
-                self.row(name, each, "instructions", bar);
-            }
-            _ => println!("{name:<44} skipped: valgrind is not installed"),
-        }
+        let (Some(once), Some(twice)) = (count(times), count(2 * times)) else {
+            println!("{name:<44} skipped: valgrind is not installed");
+            return None;
+        };
+        let each = twice.saturating_sub(once) as f64 / times as f64;
+        self.row(name, each, "instructions", bar);
+        Some(each)
     }
 }
 

@@ -21,16 +21,18 @@ mod home;
 use agent::Agent;
 use client::{Client, did_open, initialize, memory, notification, server, uri};
 use futures::future::BoxFuture;
-use harness::{Bar, MEGABYTE, Places, Report, callgrind, code, shortest};
+use harness::{Bar, MEGABYTE, Places, Report, Work, callgrind, code, shortest};
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeValLike;
 use ropewalk_testkit::model::{ReplyPlace, ScriptedReply};
+use ropewalk_text::{Change, ChangeSet, Position, Text};
 use ropewalk_tools::{Context, NoCommands, Registry};
 use ropewalk_workspace::entry::Maker;
+use ropewalk_workspace::ledger::Published;
 use ropewalk_workspace::publish::publish;
 use ropewalk_workspace::{
-    ContentChange, DocId, DocumentEdit, Editor, EditorError, Fork, Habits, HunkSelection, NoEditor,
-    Roots, Workspace,
+    ContentChange, DocId, DocumentEdit, Editor, EditorError, Fork, Habits, HunkId, HunkSelection,
+    NoEditor, Roots, Workspace,
 };
 use serde_json::json;
 use std::fs;
@@ -40,9 +42,10 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant, SystemTime};
 
 fn main() {
-    harness::main(&[], |report| {
+    harness::main(WORKS, |report| {
         start(report);
         keystroke(report);
+        keys_and_bursts(report);
         publish_in_process(report);
         publish_over_pipes(report);
         twenty_steps(report);
@@ -176,6 +179,75 @@ impl Editor for Notes {
 
     fn diagnostics(&self, doc: Option<DocId>) -> BoxFuture<'static, Result<String, EditorError>> {
         NoEditor.diagnostics(doc)
+    }
+}
+
+/// Work in the workspace alone, counted.
+const WORKS: &[Work] = &[
+    Work { name: "a key beside 0 published edits", run: |keys| typed(0, keys) },
+    Work { name: "a key beside 1,000 published edits", run: |keys| typed(1_000, keys) },
+    Work { name: "a burst of 16,000 changes", run: |bursts| burst(bursts, false) },
+    Work { name: "a burst beside an edit under way", run: |bursts| burst(bursts, true) },
+];
+
+/// A key costs the same whatever was published before, and a burst is compared with an edit under way once.
+fn keys_and_bursts(report: &mut Report) {
+    for (pair, times, bar) in [([0, 1], 200, 1.3), ([2, 3], 1, 5.0)] {
+        let [alone, beside] = pair.map(|work| WORKS[work].name);
+        let alone = report.instructions(alone, times, Bar::Shown);
+        let both = alone.zip(report.instructions(beside, times, Bar::Shown));
+        if let Some((alone, beside_it)) = both {
+            report.row(&format!("{beside}: times"), beside_it / alone, "times", Bar::AtMost(bar));
+        }
+    }
+}
+
+/// The user's keys in one place in the middle of a document of 1 MB in which so many edits of the agent's were accepted.
+fn typed(published: usize, keys: u64) {
+    let before = Text::from(code(MEGABYTE, "\n").as_str());
+    let every = before.line_feeds() / published.max(1);
+    let places = (0..published).map(|number| before.line_feed_start(number * every));
+    let changes = places.map(|at| Change::new(at..at, "// seen\n")).collect();
+    let set = ChangeSet::new(before.len(), changes).expect("sorted");
+    let after = set.apply(&before).expect("of this text");
+    let workspace = Workspace::new(Roots::default());
+    let uri = "file:///main.rs";
+    let id = workspace.open(uri, "rust", 1, &after.to_string());
+    let about = Published::about("bench".into(), id, "main.rs".to_owned());
+    let hunks: Vec<_> = (0..published as u64).map(|number| (HunkId(number), 1)).collect();
+    workspace.ledger().record(&about, &before, &set, &after, &hunks);
+    let line = u32::try_from(after.line_feeds() / 2).expect("few");
+    for key in 0..u32::try_from(keys).expect("few") {
+        let at = Position::new(line, key);
+        let change = ContentChange { range: Some((at, at)), text: "x".to_owned() };
+        workspace.change(uri, 2 + key.cast_signed(), &[change]);
+    }
+}
+
+/// Notifications of 16,000 changes each, at random places, with or without an edit of ours that has no echo yet.
+fn burst(bursts: u64, is_expecting: bool) {
+    let workspace = Workspace::new(Roots::default());
+    let uri = "file:///main.rs";
+    let id = workspace.open(uri, "rust", 1, &code(MEGABYTE, "\n"));
+    let mut places = Places(7);
+    for number in 0..bursts {
+        let version = 10 + i32::try_from(number).expect("few");
+        let lines = workspace.with_document(&id, |document| {
+            let text = document.text().clone();
+            if is_expecting {
+                let middle = text.line_feed_start(text.line_feeds() / 2);
+                let set = ChangeSet::single(text.len(), middle..middle, "// seen\n");
+                let _ = document.expect(workspace.publish_id(), set);
+            }
+            text.line_feeds()
+        });
+        let lines = lines.expect("it is open");
+        let change = |_| {
+            let at = Position::new(u32::try_from(places.next(lines)).expect("few"), 0);
+            ContentChange { range: Some((at, at)), text: "x".to_owned() }
+        };
+        let changes: Vec<ContentChange> = (0..16_000).map(change).collect();
+        workspace.change(uri, version, &changes);
     }
 }
 

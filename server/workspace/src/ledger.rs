@@ -7,6 +7,7 @@
 mod follow;
 mod indexed;
 mod lines;
+mod places;
 
 pub use follow::rename_of;
 pub use indexed::{Indexed, LedgerLine};
@@ -14,10 +15,11 @@ pub use indexed::{Indexed, LedgerLine};
 use crate::note::Note;
 use crate::proof::{self, Sighting};
 use crate::{ContentHash, DocId, HunkId};
+use places::TextPlaces;
 use ropewalk_text::decode::FileFormat;
 use ropewalk_text::{Bias, Change, ChangeSet, LineEndSearch, Text, find_all};
 use std::cell::OnceCell;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -90,6 +92,39 @@ impl Published {
     /// The news that it was taken back.
     pub fn undone(&self) -> Note {
         Note::Undone { file: self.file.clone(), old: self.old.clone(), new: self.new.clone() }
+    }
+
+    /// Moves an anchored hunk with a change of its text. True if the change undid it.
+    fn is_undone_by(
+        &mut self,
+        change: &ChangeSet,
+        (before, after): (Option<&Text>, &Text),
+    ) -> bool {
+        // Where text was only deleted nothing is left to reach into: it is undone by putting it back.
+        if self.new.is_empty() && puts_back(self, change, before, after) {
+            return true;
+        }
+        if self.new.is_empty() && is_torn(self, change, before, after) {
+            self.anchored = false;
+            return false;
+        }
+        if !change.reaches_inside(&self.range) {
+            self.range = change.map_range(self.range.clone());
+            return false;
+        }
+        let start = change.map_offset(self.range.start, Bias::Before);
+        self.range = start..change.map_offset(self.range.end, Bias::After).max(start);
+        if self.old == self.new {
+            return false;
+        }
+        if after.slice(self.range.clone()) == self.old {
+            let place = elsewhere(self, before, after);
+            let is_undone = place.is_none();
+            self.range = place.unwrap_or_else(|| self.range.clone());
+            return is_undone;
+        }
+        self.anchored = after.slice(self.range.clone()) == self.new;
+        false
     }
 
     /// Makes the fields that all hunks of one publish of a file share; [`Ledger::record`] fills in
@@ -244,6 +279,8 @@ pub struct Ledger {
     pub texts: Indexed<Published>,
     /// Changes of files, oldest first.
     pub files: Indexed<PublishedFile>,
+    /// Places in documents that were typed in since [`Ledger::settle`].
+    places: HashMap<DocId, TextPlaces>,
 }
 
 impl LedgerLine for Published {
@@ -328,46 +365,51 @@ impl Ledger {
         &mut self,
         doc: &DocId,
         change: &ChangeSet,
-        (before, after): (Option<&Text>, &Text),
+        texts: (Option<&Text>, &Text),
     ) -> Vec<Published> {
-        if self.texts.is_empty() {
-            return Vec::new();
-        }
         let mut undone = Vec::new();
         self.texts.retain_of_doc(doc, |hunk| {
-            if !hunk.anchored {
-                return true;
-            }
-            // Where text was only deleted nothing is left to reach into: it is undone by putting it back.
-            if hunk.new.is_empty() && puts_back(hunk, change, before, after) {
-                undone.push(hunk.clone());
-                return false;
-            }
-            if hunk.new.is_empty() && is_torn(hunk, change, before, after) {
-                hunk.anchored = false;
-                return true;
-            }
-            let inside = change.reaches_inside(&hunk.range);
-            hunk.range = if inside {
-                let start = change.map_offset(hunk.range.start, Bias::Before);
-                start..change.map_offset(hunk.range.end, Bias::After).max(start)
-            } else {
-                change.map_range(hunk.range.clone())
-            };
-            if inside && hunk.old != hunk.new {
-                if after.slice(hunk.range.clone()) == hunk.old {
-                    if let Some(place) = elsewhere(hunk, before, after) {
-                        hunk.range = place;
-                        return true;
-                    }
-                    undone.push(hunk.clone());
-                    return false;
-                }
-                hunk.anchored = after.slice(hunk.range.clone()) == hunk.new;
-            }
-            true
+            let is_undone = hunk.anchored && hunk.is_undone_by(change, texts);
+            undone.extend(is_undone.then(|| hunk.clone()));
+            !is_undone
         });
         undone
+    }
+
+    /// The same for a change of the user's, who types in one place for long: of hunks that it can't touch, and that the
+    /// last one could not either, it costs nothing. Ranges behind it are stale until [`Ledger::settle`].
+    pub(crate) fn typed(
+        &mut self,
+        doc: &DocId,
+        change: &ChangeSet,
+        texts: (Option<&Text>, &Text),
+    ) -> Vec<Published> {
+        let one = match change.changes() {
+            [one] if !inserts_much(change) => one,
+            _ => {
+                self.settle();
+                return self.moved(doc, change, texts);
+            }
+        };
+        let lines = &mut self.texts;
+        if !self.places.contains_key(doc) {
+            self.places.insert(doc.clone(), TextPlaces::new(lines.keys_of_doc(doc)));
+        }
+        let Some(places) = self.places.get_mut(doc) else { return Vec::new() };
+        let undone = places.touched(&one.range, lines).into_iter().filter_map(|key| {
+            let is_undone = lines.line_mut(key)?.is_undone_by(change, texts);
+            is_undone.then(|| lines.remove(key))?
+        });
+        let undone = undone.collect();
+        places.shift(one);
+        undone
+    }
+
+    /// Brings the ranges of all hunks to now. O(hunks of the documents that were typed in since).
+    pub(crate) fn settle(&mut self) {
+        for (_, places) in self.places.drain() {
+            places.settle(&mut self.texts);
+        }
     }
 
     /// The latest turn of a session of which something is here; 0 if nothing is.

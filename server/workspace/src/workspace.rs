@@ -31,6 +31,8 @@ pub struct Workspace {
     client: RwLock<ClientTraits>,
     roots: RwLock<Roots>,
     identities: DashMap<DocId, FileIdentity>,
+    /// Files that documents showed when they were closed.
+    former_identities: DashMap<DocId, FileIdentity>,
     outputs: RwLock<Option<Roots>>,
     ledger: Mutex<Ledger>,
     news: Mutex<UntoldNews>,
@@ -165,7 +167,7 @@ impl Workspace {
             }
             Entry::Vacant(entry) => drop(entry.insert(document)),
         }
-        lock(&self.ledger).loosen(&id);
+        self.ledger().loosen(&id);
         if id.is_untitled() {
             lock(&self.untitled_closed).remove(&id);
         }
@@ -214,7 +216,7 @@ impl Workspace {
         }
         let mut undone = Vec::new();
         for step in &changed.steps {
-            let gone = ledger.moved(id, &step.change, (step.before.as_ref(), &step.after));
+            let gone = ledger.typed(id, &step.change, (step.before.as_ref(), &step.after));
             if step.origin == Origin::User {
                 undone.extend(gone);
             }
@@ -235,8 +237,10 @@ impl Workspace {
         let document = entry.remove();
         self.put_away(&mut closed, &id, document);
         drop(closed);
-        self.identities.remove(&id);
-        lock(&self.ledger).loosen(&id);
+        if let Some((id, identity)) = self.identities.remove(&id) {
+            self.former_identities.insert(id, identity);
+        }
+        self.ledger().loosen(&id);
         if id.is_untitled() {
             lock(&self.untitled_closed).insert(id.clone());
         }
@@ -256,7 +260,7 @@ impl Workspace {
 
     /// Finds the places of published texts of an open document anew, and follows them from now on.
     pub(crate) fn anchor(&self, id: &DocId) {
-        self.with_document(id, |document| lock(&self.ledger).anchor(id, document.text()));
+        self.with_document(id, |document| self.ledger().anchor(id, document.text()));
     }
 
     /// True if it is a buffer without a file that was open, and is not.
@@ -444,6 +448,18 @@ impl Workspace {
         name.map_or_else(|| self.shown(id), |name| name.shown)
     }
 
+    /// The open document that shows the file which went by this name, closed since, when it was last looked at: the user
+    /// has renamed it. `known`: that file, if it is known otherwise. A system call for each open document.
+    pub(crate) fn renamed_to(&self, id: &DocId, known: Option<FileIdentity>) -> Option<DocId> {
+        let own = known.or_else(|| self.former_identities.get(id).map(|own| *own))?;
+        let open: Vec<DocId> = self.documents.iter().map(|own| own.key().clone()).collect();
+        let roots = self.roots();
+        let shows_it = |one: &DocId| {
+            self.place(one).and_then(|at| disk::identity(&roots, &at).ok()) == Some(own)
+        };
+        open.into_iter().find(shows_it)
+    }
+
     /// How a document is named to people.
     pub fn shown(&self, id: &DocId) -> String {
         self.place(id).map_or_else(|| id.as_str().to_owned(), |place| place.shown)
@@ -488,7 +504,9 @@ impl Workspace {
 
     /// The ledger, for a short while.
     pub fn ledger(&self) -> MutexGuard<'_, Ledger> {
-        lock(&self.ledger)
+        let mut ledger = lock(&self.ledger);
+        ledger.settle();
+        ledger
     }
 
     /// A session is there: from now on it hears what concerns all.

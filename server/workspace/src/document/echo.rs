@@ -10,6 +10,9 @@ use crate::log::{LogDelta, Origin};
 use crate::proof::{Expected, Settled, Sighting, carry};
 use ropewalk_text::{ChangeSet, Coordinates, Text, coarse_diff, diff, refine, without_islands};
 
+/// A notification of more content changes than this is compared with the edits under way once.
+const BURST: usize = 16;
+
 /// One content change, made in the text.
 #[derive(Clone)]
 pub(super) struct ToldChange {
@@ -107,7 +110,7 @@ impl Document {
     }
 
     /// The user's steps, coarse ones as one. From the first that puts an edit of ours in doubt, the rest is judged as
-    /// one too: what it destroyed may have come back.
+    /// one too: what it destroyed may have come back. So are all steps of a burst, since each look costs O(n).
     pub(super) fn users(
         &mut self,
         before: &Text,
@@ -118,7 +121,11 @@ impl Document {
         let coarse = Extent::of(steps).is_coarse(before);
         let in_doubt = |seen: &Sighting| matches!(seen, Sighting::Overtaken | Sighting::Gone);
         let (mut before, mut rest) = (before.clone(), steps);
-        while !coarse && let [one, _, ..] = rest {
+        let is_burst = steps.len() > BURST && !self.expected.is_empty();
+        while !coarse
+            && !is_burst
+            && let [one, _, ..] = rest
+        {
             let seen = self.sightings(&before, &one.set, &one.after, checks_versions);
             if seen.iter().any(in_doubt) {
                 break;

@@ -31,7 +31,7 @@ pub struct Question {
     known: Option<Arc<FileOnDisk>>,
     /// True if its content is asked for, and not only its metadata.
     reads: bool,
-    /// True if the document in use is asked for, among those that show this file.
+    /// True if the document in use is asked for, among those that show this file under whatever name.
     follows: bool,
 }
 
@@ -129,7 +129,7 @@ impl Question {
         }
         let source = base_of(id, entry).clone();
         let reads = whole::is_of_no_text(entry) || !workspace.is_open(&source);
-        let follows = super::used::is_free(file) && workspace.knows_identities();
+        let follows = super::used::is_free(file) && (reads || workspace.knows_identities());
         if !reads && !follows && entry.mode.is_none() {
             return None;
         }
@@ -179,7 +179,12 @@ impl Workspace {
             let is_known = question.known.as_ref().is_some_and(|known| Arc::ptr_eq(known, &look));
             let has_read = look.meta.is_some() && look.found.is_some() && !is_known;
             let identity = look.meta.map(|meta| meta.identity);
-            let in_use = question.follows.then(|| self.in_use(&question.id, identity)).flatten();
+            let known = || question.known.as_ref()?.meta.map(|meta| meta.identity);
+            let in_use = question.follows.then(|| match look.found {
+                Some(DiskFile::Missing) => self.renamed_to(&question.id, known()),
+                _ => self.in_use(&question.id, identity),
+            });
+            let in_use = in_use.flatten();
             let in_use = in_use.map(|id| DocumentInUse { place: self.place(&id), id });
             (question.id.clone(), DiskAnswer { question, look, has_read, in_use })
         };

@@ -1,11 +1,13 @@
-//! A file that is open under two names: what is pending in it belongs to the document in use.
+//! A file that is open under two names, or under another since the user renamed it: what is pending in it belongs to the
+//! document in use.
 
 use super::look::DocumentInUse;
 use super::{Answers, Fork, ForkFile};
 use crate::entry::Base;
 
 impl Fork {
-    /// Moves what is pending in a file to the name under which the user works in it, if it is open under several.
+    /// Moves what is pending in a file to the name under which the user works in it, if it is open under several or
+    /// another.
     pub(super) fn follow_use(&mut self, answers: &Answers) {
         for (from, DocumentInUse { id: to, place }) in answers.in_use() {
             let is_free = self.files.get(from).is_some_and(is_free);

@@ -71,6 +71,21 @@ impl<T: LedgerLine> Indexed<T> {
         keys.filter_map(|key| self.lines.get(key))
     }
 
+    /// The keys of a file's lines, oldest first.
+    pub(super) fn keys_of_doc(&self, doc: &DocId) -> Vec<u64> {
+        self.by_doc.get(doc).into_iter().flatten().copied().collect()
+    }
+
+    /// The line of this key.
+    pub(super) fn line(&self, key: u64) -> Option<&T> {
+        self.lines.get(&key)
+    }
+
+    /// The same, to change what no journal keeps.
+    pub(super) fn line_mut(&mut self, key: u64) -> Option<&mut T> {
+        self.lines.get_mut(&key)
+    }
+
     /// The hunks of a session whose lines have changed since a revision.
     pub fn changed_since(&self, session: &str, revision: u64) -> impl Iterator<Item = HunkId> {
         let changed = self.changed.range(revision + 1..);
@@ -112,8 +127,7 @@ impl<T: LedgerLine> Indexed<T> {
 
     /// Changes the lines of a file; they may become another's.
     pub fn change_of_doc(&mut self, doc: &DocId, change: impl FnMut(&mut T)) {
-        let keys = self.by_doc.get(doc).into_iter().flatten().copied().collect();
-        self.change(keys, change);
+        self.change(self.keys_of_doc(doc), change);
     }
 
     /// Changes the lines of a hunk.
@@ -135,8 +149,7 @@ impl<T: LedgerLine> Indexed<T> {
 
     /// The same of a file's.
     pub fn take_of_doc(&mut self, doc: &DocId, is_meant: impl Fn(&T) -> bool) -> Vec<T> {
-        let keys = self.by_doc.get(doc).into_iter().flatten().copied().collect();
-        self.take(keys, is_meant)
+        self.take(self.keys_of_doc(doc), is_meant)
     }
 
     /// The same of all. O(lines).
@@ -164,7 +177,7 @@ impl<T: LedgerLine> Indexed<T> {
         }
     }
 
-    fn remove(&mut self, key: u64) -> Option<T> {
+    pub(super) fn remove(&mut self, key: u64) -> Option<T> {
         let line = self.lines.remove(&key)?;
         self.forget_doc(&line.doc(), key);
         if let Some(keys) = self.by_hunk.get_mut(&line.hunk()) {

@@ -4,7 +4,7 @@
 //! content that nobody has told of is believed once two looks have found the same; and what a save looks like halfway, only
 //! where it stays so for 150 ms. Looks at several documents wait together, and once for each content.
 
-use super::{Workspace, lock};
+use super::Workspace;
 use crate::DocId;
 use crate::document::{DiskLook, Document, Doubt, Saved};
 use crate::note::Note;
@@ -47,7 +47,7 @@ impl Workspace {
     pub fn written(&self, id: &DocId) {
         self.with_document(id, |document| {
             document.written();
-            lock(&self.ledger).saved(id, document.text());
+            self.ledger().saved(id, document.text());
         });
     }
 

@@ -20,6 +20,7 @@ mod own_steps;
 mod parts;
 mod placed;
 mod proof;
+mod renamed;
 mod saves;
 mod state;
 mod together;
