@@ -1,7 +1,7 @@
 //! Compaction: when a conversation fills the context, its beginning is replaced by a summary and the turn goes on.
 //!
 //! [`room`] measures, [`cut`] says what stays, [`ask`] has the model sum up the rest, [`message`] words the new beginning,
-//! [`skills`] keeps the loaded ones, [`guard`] ends what makes no progress. Nothing else changes what was sent.
+//! [`unseen`] cuts what the model has not read where that alone is too long, [`skills`] keeps the loaded ones, [`guard`] ends what makes no progress. Nothing else changes what was sent.
 
 pub(crate) mod ask;
 pub(crate) mod cut;
@@ -10,6 +10,7 @@ pub(crate) mod message;
 pub(crate) mod pass;
 pub(crate) mod room;
 mod skills;
+mod unseen;
 pub(crate) mod wish;
 
 use crate::calls::ModelCall;

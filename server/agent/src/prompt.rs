@@ -255,7 +255,7 @@ pub fn mode_text<'a>(mode: Mode, mut before: impl Iterator<Item = &'a str>) -> &
 }
 
 /// The user's message: what they look at, the news, the mode where it is to be said, their words.
-pub fn user_text(prompt: &Prompt, files: &[String], news: &[Note], mode: &str) -> String {
+pub fn user_text(prompt: &Prompt, files: &[String], news: Option<&str>, mode: &str) -> String {
     let mut out = String::new();
     if !files.is_empty() {
         let _ = writeln!(out, "<open_files>\n{}\n</open_files>", files.join("\n"));
@@ -274,8 +274,8 @@ pub fn user_text(prompt: &Prompt, files: &[String], news: &[Note], mode: &str) -
             if text.ends_with('\n') { "" } else { "\n" },
         );
     }
-    if let Some(news) = news_text(news) {
-        out.push_str(&news);
+    if let Some(news) = news {
+        out.push_str(news);
         out.push('\n');
     }
     out.push_str(mode);

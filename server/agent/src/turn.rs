@@ -16,7 +16,6 @@ mod thread;
 use crate::budget;
 use crate::conversation::Conversation;
 use crate::hooks::TurnOutcome;
-use crate::prompt::news_text;
 use ends::CUT_OFF;
 use futures::FutureExt;
 use reply::{StepReply, cut_off};
@@ -147,24 +146,22 @@ impl Turn {
     }
 
     /// News, mail, and the words of the user enter the history.
-    fn join_words(&mut self, mail: Vec<Content>) {
+    async fn join_words(&mut self, mail: Vec<Content>) {
         let words = self.parts.inbox.take_words();
-        let parts = self.parts.clone();
-        parts.inbox.take_news(self.number, |more| {
-            let mut news = parts.workspace.take_news(&parts.id);
-            news.extend(more);
-            self.conversation.hear_reasons(&news);
-            let mut content: Vec<Block> = news_text(&news).map(Block::text).into_iter().collect();
+        let steers = words.clone();
+        self.take_news(|turn, news| {
+            let mut content: Vec<Block> = news.map(Block::text).into_iter().collect();
             content.extend(mail.into_iter().map(Block::Content));
-            content.extend(words.iter().flatten().cloned().map(Block::Content));
+            content.extend(steers.into_iter().flatten().map(Block::Content));
             if !content.is_empty() {
-                self.conversation.push_user(content);
+                turn.conversation.push_user(content);
             }
-        });
+        })
+        .await;
         for steer in words {
             let text = briefly(&steer);
             self.conversation.hear(text.clone());
-            parts.events.tell(Event::Steered { turn: self.number, text });
+            self.parts.events.tell(Event::Steered { turn: self.number, text });
         }
     }
 

@@ -2,6 +2,7 @@
 //! what is cut goes to a file.
 
 use super::call::ModelCall;
+use crate::prompt::news_text;
 use crate::turn::Turn;
 use ropewalk_protocol::Content;
 use ropewalk_tools::bounds::{NOTE_CHARS, bound};
@@ -14,7 +15,7 @@ use tokio::io::AsyncWriteExt;
 /// Characters for the line that tells of what was cut, beside the path of the whole.
 const SHORT_NOTE: usize = 160;
 
-/// The most bytes of words behind all results of a step.
+/// The most bytes of words behind all results of a step, and of the news before it.
 const MOST_BEHIND: usize = 32 << 10;
 
 /// The part of a step's room that they may take: one of so many.
@@ -49,10 +50,36 @@ impl Turn {
         self.conversation.context.step_bytes(&**model)
     }
 
-    /// Words behind the results of a step, which take no more than their part of what the context has for them.
+    /// The most bytes of what is told beside results and the user's words: its part of what the context has for a step.
+    fn words_bytes(&self) -> usize {
+        let part = self.step_bytes().map_or(MOST_BEHIND, |bytes| bytes / BEHIND_PART);
+        part.min(MOST_BEHIND)
+    }
+
+    /// Words behind the results of a step.
     pub(super) async fn words_behind(&self, done: &[(ModelCall, ToolOutput)]) -> Vec<String> {
-        let most = self.step_bytes().map_or(MOST_BEHIND, |bytes| bytes / BEHIND_PART);
-        self.behind_results(done, most.min(MOST_BEHIND)).await
+        self.behind_results(done, self.words_bytes()).await
+    }
+
+    /// Takes the news for the model, held to their bound. `told` puts them into the history.
+    pub(crate) async fn take_news(&mut self, told: impl FnOnce(&mut Self, Option<String>)) {
+        let (parts, most) = (self.parts.clone(), self.words_bytes());
+        let name = format!("news-{}-{}.md", self.number, self.step);
+        let file = parts.outputs.as_ref().map(|folder| (folder.clone(), folder.join(name)));
+        let whole = parts.inbox.take_news(self.number, |more| {
+            let mut news = parts.workspace.take_news(&parts.id);
+            news.extend(more);
+            self.conversation.hear_reasons(&news);
+            let whole = news_text(&news);
+            let cut = |text: &String| cut_to(text, most, file.as_ref().map(|(_, file)| &**file));
+            told(self, whole.as_ref().map(cut));
+            whole.filter(|text| sent(text) > most)
+        });
+        if let (Some(text), Some((folder, file))) = (whole, file)
+            && let Err(error) = write_whole(&folder, &file, &text).await
+        {
+            tracing::warn!(%error, "the whole of the news can't be kept");
+        }
     }
 
     /// All results of a step share what the context has for them beside so many bytes: the short ones stay whole, the
@@ -82,16 +109,11 @@ impl Turn {
 
     /// Cuts a result that takes more bytes than `level`.
     async fn cut(&self, call: &ModelCall, output: &mut ToolOutput, level: usize) {
-        let bytes = sent(output.words());
-        if bytes <= level {
+        if sent(output.words()) <= level {
             return;
         }
         let whole = self.keep_whole(call, output.words()).await;
-        let note = whole.as_ref().map_or(0, |file| file.as_os_str().len()) + SHORT_NOTE;
-        let chars = output.words().chars().count().saturating_mul(level) / bytes;
-        let max_chars = chars.saturating_sub(note).max(LEAST);
-        let words = bound(output.words(), Bounds { max_chars }, whole.as_deref()).to_string();
-        output.set_words(words);
+        output.set_words(cut_to(output.words(), level, whole.as_deref()));
     }
 
     /// The file that has the whole of a result.
@@ -110,6 +132,19 @@ impl Turn {
             }
         }
     }
+}
+
+/// Cuts the middle out of a text that takes more than `level` bytes on the wire, down to [`LEAST`] characters; `whole` is the
+/// file that has all of it.
+pub(crate) fn cut_to(text: &str, level: usize, whole: Option<&Path>) -> String {
+    let bytes = sent(text);
+    if bytes <= level {
+        return text.to_owned();
+    }
+    let note = whole.map_or(0, |file| file.as_os_str().len()) + SHORT_NOTE;
+    let chars = text.chars().count().saturating_mul(level) / bytes;
+    let max_chars = chars.saturating_sub(note).max(LEAST);
+    bound(text, Bounds { max_chars }, whole).to_string()
 }
 
 /// Writes a whole output, for its owner alone.
@@ -131,7 +166,7 @@ pub(crate) fn sent(text: &str) -> usize {
 }
 
 /// The length that nothing may exceed so that all together take no more than `most`; none if they don't. O(n log n).
-fn level(lengths: &[usize], most: usize) -> Option<usize> {
+pub(crate) fn level(lengths: &[usize], most: usize) -> Option<usize> {
     if lengths.iter().sum::<usize>() <= most {
         return None;
     }

@@ -1,7 +1,7 @@
 //! The cut: which messages stay behind the summary, and how long ones among them are shortened.
 //!
 //! It lies before a message of the model's, so no pair of call and result is split. What follows the model's last message
-//! it has not seen: that stays whatever it takes.
+//! it has not seen: that stays, and where nothing is short enough with it [`super::unseen`] cuts it.
 
 use crate::calls::bounded::sent;
 use crate::context::IMAGE;
@@ -50,7 +50,8 @@ pub(super) fn tail(messages: &[&Message], squeeze: Squeeze, most: usize) -> Comp
     }
 }
 
-fn last_of_model(messages: &[&Message]) -> Option<usize> {
+/// The number of the model's last message among these.
+pub(super) fn last_of_model(messages: &[&Message]) -> Option<usize> {
     messages.iter().rposition(|message| message.role == Role::Assistant)
 }
 

@@ -68,7 +68,8 @@ impl MessageParts<'_> {
         }
         let _ = write!(out, "\n<summary>\n{summary}\n</summary>\n");
         if !self.state.is_empty() {
-            let _ = write!(out, "\n{}", self.state);
+            let bounds = Bounds { max_chars: if is_halved { most } else { usize::MAX } };
+            let _ = write!(out, "\n{}", bound(self.state, bounds, None));
         }
         let _ = match self.next {
             NextTask::Nothing => Ok(()),

@@ -5,7 +5,9 @@ use super::cut::{Squeeze, is_possible, tail};
 use super::message::{MessageParts, NextTask, state, transcript};
 use super::room::Load;
 use super::skills::{self, KeptSkills};
-use crate::calls::bounded::write_whole;
+use super::unseen::Unseen;
+use crate::calls::bounded::{sent, write_whole};
+use crate::context::ContextRoom;
 use crate::conversation::Conversation;
 use crate::history::tail::CompactedTail;
 use crate::hooks::TurnOutcome;
@@ -14,7 +16,7 @@ use crate::session::parts::SessionParts;
 use ropewalk_model::{Block, Message, Role};
 use ropewalk_protocol::{CompactionCause, Event, Level, StopReason};
 use std::borrow::Cow;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// The part of the room that kept steps may have: one of so many.
@@ -25,6 +27,9 @@ const MOST_STEPS: u64 = 20_000;
 
 /// The part of the context that the user's words may have: one of so many.
 const WORDS_PART: u64 = 10;
+
+/// So often is the unseen part cut anew, to half as much each time, where it turns out too long.
+const CUTS: u32 = 4;
 
 /// Occasion of a compaction.
 pub(crate) struct Occasion {
@@ -37,7 +42,8 @@ pub(crate) struct Occasion {
 
 /// The new history.
 struct Compacted {
-    text: String,
+    /// Its first message.
+    first: Vec<Block>,
     tail: CompactedTail,
     /// Tokens of the request with it.
     tokens: u64,
@@ -54,7 +60,7 @@ pub(crate) async fn compact(
     let Some(load) = Load::of(parts, conversation) else { return Ok(()) };
     let messages: Vec<&Message> = conversation.messages().collect();
     if !is_possible(&messages) {
-        return not_possible(parts, conversation, &load, &occasion);
+        return not_possible(parts, conversation, &load, &occasion).await;
     }
     let turn = conversation.turns.last().map_or(0, |mark| mark.turn);
     parts.events.tell(Event::Compacting { turn, why: occasion.why });
@@ -79,8 +85,16 @@ pub(crate) async fn compact(
         Some(thread) => Some(thread.identity.clone()),
         None => parts.settings.get().facts.identity.clone(),
     };
-    let compacted = fitting(conversation, &load, material, (&occasion, identity.as_deref()));
-    let compacted = compacted.map_err(|tokens| full(conversation, &load, tokens))?;
+    let compacted = match fitting(conversation, &load, material, (&occasion, identity.as_deref())) {
+        Ok(compacted) => compacted,
+        Err(shortest) => {
+            let unseen = match occasion.is_idle {
+                true => Unseen::default(),
+                false => Unseen::of(&conversation.messages().collect::<Vec<_>>()),
+            };
+            with_cut(parts, conversation, &load, (Some(shortest), &unseen)).await?
+        }
+    };
     let before = load.request;
     enter(conversation, compacted, skills, before);
     let after = Load::of(parts, conversation).map_or(0, |load| load.request);
@@ -108,13 +122,13 @@ struct CompactionMaterial<'a> {
     tails: [(Squeeze, CompactedTail); 4],
 }
 
-/// The first of the new histories that fits. The error is the tokens of the shortest.
+/// The first of the new histories that fits. The error is the beginning of the shortest.
 fn fitting(
     conversation: &Conversation,
     load: &Load,
     CompactionMaterial { summary, transcript, state, tails }: CompactionMaterial<'_>,
     (occasion, identity): (&Occasion, Option<&str>),
-) -> Result<Compacted, u64> {
+) -> Result<Compacted, String> {
     let room = load.room();
     let most_words = conversation.context.bytes_of(&*load.model, room.context / WORDS_PART);
     let next = next(conversation, occasion);
@@ -133,7 +147,6 @@ fn fitting(
         state,
         next,
     };
-    let mut shortest = u64::MAX;
     // A server's bound is known by an estimate alone: the shortest is tried, if it is much shorter.
     let is_tried = |squeeze, tokens: u64| {
         let is_last = squeeze == Squeeze::Trimmed && occasion.why == CompactionCause::Refused;
@@ -152,11 +165,52 @@ fn fitting(
         };
         let fits = tokens.saturating_sub(room.prelude) <= most || !load.is_known();
         if fits || is_tried(squeeze, tokens) {
-            return Ok(Compacted { text, tail, tokens });
+            return Ok(Compacted { first: vec![Block::text(text)], tail, tokens });
         }
-        shortest = shortest.min(tokens);
     }
-    Err(shortest)
+    Err(beginning.text(Squeeze::Trimmed))
+}
+
+/// The new history in which the part that the model has not seen is cut so that it fits. The user is told. The error ends
+/// the turn: there is no room for anything.
+async fn with_cut(
+    parts: &SessionParts,
+    conversation: &Conversation,
+    load: &Load,
+    (beginning, unseen): (Option<String>, &Unseen),
+) -> Result<Compacted, TurnOutcome> {
+    let whole = match unseen.is_empty() {
+        true => None,
+        false => keep(parts, conversation, "message", &unseen.whole()).await,
+    };
+    let room = load.room();
+    let most = conversation.context.bytes_of(&*load.model, room.conversation / 4 * 3);
+    let mut most = most.saturating_sub(beginning.as_deref().map_or(0, sent));
+    for _ in 0..CUTS {
+        let cut = (!unseen.is_empty()).then(|| unseen.cut(most, whole.as_deref()));
+        let first: Vec<Block> = beginning.iter().cloned().chain(cut).map(Block::text).collect();
+        let mut history = conversation.history.clone();
+        history.compact(first.clone(), &CompactedTail::default());
+        let tokens = load.with(conversation, history.bytes());
+        if tokens.saturating_sub(room.prelude) <= room.conversation {
+            if !unseen.is_empty() {
+                parts.events.warn(cut_in_words(whole.as_deref()));
+            }
+            return Ok(Compacted { first, tail: CompactedTail::default(), tokens });
+        }
+        most /= 2;
+    }
+    Err(full(load))
+}
+
+/// Words for the user about an unseen part that was cut.
+fn cut_in_words(whole: Option<&Path>) -> String {
+    let whole =
+        whole.map(|file| format!(" The whole is in {}, which the model can read.", file.display()));
+    format!(
+        "What the model has not read yet is longer than its context has room for, so it gets the beginning and the end.{}",
+        whole.unwrap_or_default()
+    )
 }
 
 /// The model's task once the conversation is compacted.
@@ -173,8 +227,7 @@ fn next(conversation: &Conversation, occasion: &Occasion) -> NextTask {
 
 /// Journals the new history and puts it in the place of the old one.
 fn enter(conversation: &mut Conversation, compacted: Compacted, skills: KeptSkills, before: u64) {
-    let Compacted { text, tail, tokens } = compacted;
-    let first = vec![Block::text(text)];
+    let Compacted { first, tail, tokens } = compacted;
     conversation.journal.write(&Record::Compacted {
         message: Cow::Borrowed(&first),
         tail: Cow::Borrowed(&tail),
@@ -188,18 +241,28 @@ fn enter(conversation: &mut Conversation, compacted: Compacted, skills: KeptSkil
     conversation.publish();
 }
 
-/// Writes what is cut where it can be looked up.
+/// Writes what is cut where it can be looked up: the messages that go.
 async fn keep_transcript(
     parts: &SessionParts,
     conversation: &Conversation,
     count: usize,
 ) -> Option<PathBuf> {
-    let folder = parts.outputs.as_ref()?;
     let text = transcript(conversation.messages().take(count));
+    keep(parts, conversation, "transcript", &text).await
+}
+
+/// Writes a text of this compaction among the session's outputs.
+async fn keep(
+    parts: &SessionParts,
+    conversation: &Conversation,
+    what: &str,
+    text: &str,
+) -> Option<PathBuf> {
+    let folder = parts.outputs.as_ref()?;
     let of_thread = parts.thread.as_ref().map(|thread| format!("{}-", thread.id));
     let era = conversation.history.era() + 1;
-    let file = folder.join(format!("transcript-{}{era}.md", of_thread.unwrap_or_default()));
-    match write_whole(folder, &file, &text).await {
+    let file = folder.join(format!("{what}-{}{era}.md", of_thread.unwrap_or_default()));
+    match write_whole(folder, &file, text).await {
         Ok(()) => Some(file),
         Err(error) => {
             tracing::warn!(%error, "what is compacted can't be kept");
@@ -208,40 +271,42 @@ async fn keep_transcript(
     }
 }
 
-/// Outcome for a conversation in which the model has said nothing yet.
-fn not_possible(
+/// Looks at a conversation in which the model has said nothing yet: where it is too long, it is cut.
+async fn not_possible(
     parts: &SessionParts,
-    conversation: &Conversation,
+    conversation: &mut Conversation,
     load: &Load,
     occasion: &Occasion,
 ) -> Result<(), TurnOutcome> {
     match occasion.why {
         CompactionCause::Asked => {
             parts.events.notice(Level::Info, "There is nothing to sum up yet.");
-            Ok(())
+            return Ok(());
         }
-        // The server says best what is wrong with it.
-        CompactionCause::Refused => Ok(()),
         // It may take it all the same.
-        CompactionCause::Full if load.request <= load.room().context => Ok(()),
-        _ => Err(full(conversation, load, load.request)),
+        CompactionCause::Full if load.request <= load.room().context => return Ok(()),
+        CompactionCause::Full | CompactionCause::Refused => {}
     }
+    let unseen = Unseen::of(&conversation.messages().collect::<Vec<_>>());
+    let cut = with_cut(parts, conversation, load, (None, &unseen)).await;
+    match cut {
+        Ok(cut) => enter(conversation, cut, KeptSkills::default(), load.request),
+        // The server says best what is wrong with it.
+        Err(_) if occasion.why == CompactionCause::Refused => {}
+        Err(full) => return Err(full),
+    }
+    Ok(())
 }
 
-/// The end of a turn whose context can't be made free, with what fills it.
-fn full(conversation: &Conversation, load: &Load, tokens: u64) -> TurnOutcome {
-    let room = load.room();
-    let last = conversation.messages().next_back().map(|message| message.content.iter());
-    let last: usize = last.into_iter().flatten().map(super::cut::bytes).sum();
-    let last = conversation.context.tokens(&*load.model, last);
-    let prelude = room.prelude;
-    let rest = tokens.saturating_sub(prelude).saturating_sub(last);
+/// The end of a turn for which there is no room: the system prompt, the tools and the reply fill the context.
+fn full(load: &Load) -> TurnOutcome {
+    let ContextRoom { context, prelude, conversation } = load.room();
+    let kept = context.saturating_sub(prelude).saturating_sub(conversation);
     let message = format!(
-        "The context of {} is full, and nothing more can be left out: of its {} tokens the system prompt and the tools \
-         take about {prelude}, the last message {last}, the rest of the conversation {rest}. Give the model more context, \
-         ask for less at a time, or begin another session.",
+        "The context of {} is full: of its {context} tokens the system prompt and the tools take about {prelude}, {kept} \
+         are kept for the reply, and {conversation} are left for the conversation, which are too few. Give the model more \
+         context, shorten the instructions, or use /rewind to take back the last turn and /compact to sum up the others.",
         load.model.name(),
-        room.context,
     );
     TurnOutcome::told(StopReason::Error, message)
 }

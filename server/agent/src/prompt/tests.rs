@@ -10,7 +10,8 @@ fn a_selection_with_fences_stays_in_its_own() {
         lines: (1, 1),
         text: "````x".into(),
     };
-    let text = user_text(&Prompt { selection: Some(selection), ..Prompt::new("hi") }, &[], &[], "");
+    let text =
+        user_text(&Prompt { selection: Some(selection), ..Prompt::new("hi") }, &[], None, "");
     assert_eq!(
         text,
         "<selection file=\"a.md\" lines=\"1-1\">\n`````md\n````x\n`````\n</selection>\nhi"
@@ -27,7 +28,7 @@ fn the_mode_is_said_while_it_is_plan_and_once_after() {
     assert_eq!(said(Mode::Review, &["hi", &plan, "results"]), PLAN_IS_OVER);
     assert_eq!(said(Mode::Auto, &[&plan, &over, "results"]), "");
     assert_eq!(said(Mode::Auto, &[&plan, &over, &plan]), PLAN_IS_OVER);
-    let text = user_text(&Prompt::new("look"), &[], &[], PLAN);
+    let text = user_text(&Prompt::new("look"), &[], None, PLAN);
     assert!(text.starts_with("<mode>\n") && text.ends_with("</mode>\nlook"), "{text}");
 }
 

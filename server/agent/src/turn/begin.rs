@@ -49,14 +49,11 @@ impl Turn {
         }
         let shown = prompt.content.iter().filter(|part| !part.is_text());
         let shown: Vec<Block> = shown.cloned().map(Block::Content).collect();
-        let parts = self.parts.clone();
-        parts.inbox.take_news(self.number, |more| {
-            let mut news = parts.workspace.take_news(&parts.id);
-            news.extend(more);
-            self.conversation.hear_reasons(&news);
-            let text = Block::text(user_text(&prompt, &files, &news, &words));
-            self.conversation.push_user([text].into_iter().chain(shown).collect());
-        });
+        self.take_news(|turn, news| {
+            let text = Block::text(user_text(&prompt, &files, news.as_deref(), &words));
+            turn.conversation.push_user([text].into_iter().chain(shown).collect());
+        })
+        .await;
         let now = self.conversation.knowledge.lock().since.clone();
         if now != told {
             self.conversation.journal.write(&Record::Told(Cow::Owned(now)));

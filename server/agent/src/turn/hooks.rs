@@ -30,7 +30,7 @@ impl Turn {
                 givers.push(hook.clone());
             }
         }
-        self.join_words(mail);
+        self.join_words(mail).await;
         for hook in givers {
             let _ = self.interrupt.or(hook.mail_kept()).await;
         }

@@ -30,7 +30,7 @@ pub(crate) struct Turn {
     pub(crate) interrupt: Interrupt,
     pub(crate) conversation: Conversation,
     /// The number of the step that is under way.
-    pub(super) step: u32,
+    pub(crate) step: u32,
     pub(crate) failing: FailingCall,
     pub(crate) repeats: Repeats,
     /// Set once a call has ended the turn.

@@ -1,5 +1,6 @@
 //! Compaction: a conversation that fills the context goes on behind a summary.
 
+mod fits;
 mod kept;
 mod whole;
 
@@ -410,14 +411,17 @@ async fn the_tool_refuses_while_most_of_the_context_is_free_and_is_absent_when_s
 
 #[tokio::test]
 async fn what_can_t_be_made_smaller_ends_the_turn_in_words() {
-    let replies = [reader(1)];
-    let mut bench = start_counting(Protocol::Anthropic, replies, (REFUSES(4_096), true), |_| {});
-    let prompt = "words that fill it ".repeat(2_000);
-    bench.session.prompt(ropewalk_protocol::Prompt::new(prompt));
+    let long = |settings: &mut ropewalk_agent::session::Settings| {
+        settings.facts.append = Some("words that fill it ".repeat(2_000));
+    };
+    let mut bench = start_counting(Protocol::Anthropic, [reader(1)], (REFUSES(4_096), true), long);
+    bench.session.prompt(ropewalk_protocol::Prompt::new("Read it"));
     let (_, stop, message) = bench.end().await;
     assert_eq!(stop, StopReason::Error);
     let message = message.unwrap();
-    assert!(message.contains("4096 tokens") && message.contains("the last message"), "{message}");
+    for part in ["4096 tokens", "the system prompt", "/rewind", "/compact"] {
+        assert!(message.contains(part), "{message}");
+    }
 }
 
 #[tokio::test]
