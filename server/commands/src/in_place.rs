@@ -37,7 +37,7 @@ impl InPlace {
         let (spec, sink) = (spec(asked, context, &self.settings), showing(context));
         let (_held, ran) = holding(held, spec, sink, std::future::pending()).await?;
         match ran {
-            Ok(outcome) => Ok(result_of(&outcome, file, context).await),
+            Ok(outcome) => Ok(result_of(outcome, file, context).await),
             Err(error) => {
                 if let Some(file) = &file {
                     remove(file).await;

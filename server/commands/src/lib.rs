@@ -303,7 +303,7 @@ async fn holding<T: Send + 'static>(
 
 /// The result for the model. The file with the whole output goes if the result has all of it.
 async fn result_of(
-    outcome: &CommandOutcome,
+    outcome: CommandOutcome,
     file: Option<PathBuf>,
     context: &Context,
 ) -> ToolOutput {
@@ -320,8 +320,9 @@ async fn result_of(
         Exit::Exited(code) => Some(code),
         Exit::Signalled(_) | Exit::TimedOut(_) | Exit::Interrupted => None,
     };
-    let output = ToolOutput::text(result_text(outcome, context.bounds));
-    ToolOutput { is_error, failure: failure_of(outcome), exit_code, ..output }
+    let (bounds, failure) = (context.bounds, failure_of(&outcome));
+    let output = ToolOutput::sized(bounds, true, move |bounds| result_text(&outcome, bounds));
+    ToolOutput { is_error, failure, exit_code, ..output }
 }
 
 /// See [`ToolOutput::failure`].
@@ -331,7 +332,7 @@ fn failure_of(outcome: &CommandOutcome) -> Option<u64> {
         Exit::Exited(code) => (false, code),
         Exit::Signalled(signal) => (true, signal),
     };
-    let BoundedOutput { head, left_out, tail } = &outcome.output;
+    let BoundedOutput { head, left_out, tail, .. } = &outcome.output;
     let mut hasher = DefaultHasher::new();
     (how, head, left_out, tail).hash(&mut hasher);
     Some(hasher.finish())

@@ -158,7 +158,7 @@ impl OnACopy {
         let (spec, sink) = (spec(asked, context, &self.settings), showing(context));
         let (mut held, ran) = holding(held, spec, sink, std::future::pending()).await?;
         let outcome = ran.map_err(not_started)?;
-        let mut output = result_of(&outcome, file, context).await;
+        let mut output = result_of(outcome, file, context).await;
         let collected = on_thread(move |_| {
             let collected = copy_of(&mut held)?.collect();
             if collected.is_err() {
@@ -201,7 +201,7 @@ impl OnACopy {
                     Ok((_, Err(error))) => return not_started(error),
                     Err(failure) => return failure,
                 };
-                let mut output = result_of(&outcome, file, &own).await;
+                let mut output = result_of(outcome, file, &own).await;
                 let collected =
                     on_thread(move |_| Ok(copied.collect().map_err(|error| error.to_string())));
                 match collected.await {

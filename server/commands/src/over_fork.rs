@@ -300,14 +300,14 @@ async fn result(
     let Attended { outcome, end, network, file } = ran;
     let printed = [outcome.output.head.as_slice(), outcome.output.tail.as_slice()].concat();
     let printed = strip_escapes(&String::from_utf8_lossy(&printed));
-    let mut output = super::result_of(&outcome, file, context).await;
+    let failed = outcome.exit != Exit::Exited(0);
+    let mut output = super::result_of(outcome, file, context).await;
     told.extend(said_of_end(&end));
     if let End::Lost(why) = &end {
         output.fail(format_args!(
             "the sandbox ended while this command ran ({why}), and what it changed is lost. It is started anew with the next command."
         ));
     }
-    let failed = outcome.exit != Exit::Exited(0);
     if !network && hints::wants_network(&printed, failed) {
         told.push(
             "this command had no network, and nothing of the host's localhost: if it needs that, call again with network: true, and the user will be asked, unless a rule of theirs gives it"
@@ -384,7 +384,8 @@ mod tests {
 
     /// How a command ended that nothing need be said of.
     fn ended(code: i32, printed: &str) -> Attended {
-        let output = command::BoundedOutput { head: printed.into(), left_out: 0, tail: Vec::new() };
+        let output =
+            command::BoundedOutput { head: printed.into(), ..command::BoundedOutput::default() };
         let outcome = CommandOutcome {
             exit: Exit::Exited(code),
             output,

@@ -1,7 +1,7 @@
 //! `bash`: a command of the user's shell. Where it runs is its [`CommandRunner`]'s.
 
 use crate::blocking::on_thread;
-use crate::private::private_folder;
+use crate::private::{private_folder, whole_output};
 use crate::runner::{Command, CommandMode, CommandRunner, DEFAULT_TIMEOUT};
 use crate::tool::{Context, Effect, Subject, ToolOutput, TypedTool};
 use futures::future::BoxFuture;
@@ -128,10 +128,7 @@ async fn output_file(folder: &Path, call: &str) -> Option<PathBuf> {
         tracing::warn!(%error, "whole outputs can't be kept");
         return None;
     }
-    // The id is the model's, and a file's name is ours.
-    let plain = |c: char| if c.is_ascii_alphanumeric() || "-_".contains(c) { c } else { '-' };
-    let name: String = call.chars().map(plain).take(80).collect();
-    Some(folder.join(format!("bash-{name}.txt")))
+    Some(whole_output(folder, call))
 }
 
 /// The shown names of files whose text a command on the disk won't see: unsaved in the editor, or with

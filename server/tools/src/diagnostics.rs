@@ -1,7 +1,6 @@
 //! `diagnostics`: what the editor's own language servers say.
 
 use crate::blocking::on_thread;
-use crate::bounds::bound;
 use crate::tool::{Context, Effect, Subject, ToolOutput, TypedTool};
 use futures::future::BoxFuture;
 use ropewalk_workspace::{Editor, EditorError};
@@ -71,7 +70,7 @@ async fn ask(
     })?;
     let found = match found.trim() {
         "" => "(no diagnostics)".to_owned(),
-        found => bound(found, context.bounds, None).to_string(),
+        found => found.to_owned(),
     };
     let pending = if context.view.entries().is_empty() {
         ""

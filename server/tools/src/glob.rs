@@ -1,7 +1,6 @@
 //! `glob`: files by their names.
 
 use crate::blocking::{StopSignal, blocking};
-use crate::bounds::bound;
 use crate::names::files_named;
 use crate::tool::{Context, Effect, Subject, ToolOutput, TypedTool};
 use futures::future::BoxFuture;
@@ -54,5 +53,5 @@ fn glob(input: &GlobInput, context: &Context, stop: &StopSignal) -> Result<ToolO
             found.len() - MOST_FILES
         ));
     }
-    Ok(ToolOutput::text(bound(&out, context.bounds, None).to_string()))
+    Ok(ToolOutput::text(out))
 }

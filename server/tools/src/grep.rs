@@ -5,7 +5,6 @@
 mod search;
 
 use crate::blocking::{StopSignal, blocking};
-use crate::bounds::bound;
 use crate::names::files_named;
 use crate::policy::is_sensitive;
 use crate::tool::{Context, Effect, Subject, ToolOutput, TypedTool};
@@ -86,7 +85,7 @@ fn grep(input: &GrepInput, context: &Context, stop: &StopSignal) -> Result<ToolO
             left.unread.push(file.place.shown);
         }
     }
-    let mut out = bound(&hits.into_text(), context.bounds, None).to_string();
+    let mut out = hits.into_text();
     if let Some(why) = &pattern.fell_back {
         out.push_str(&format!(
             "\n(the pattern is no regular expression, so it was searched as it is: {why})"

@@ -1,7 +1,6 @@
 //! `list_dir`: what is in one folder of the view.
 
 use crate::blocking::blocking;
-use crate::bounds::bound;
 use crate::files::{missing, no_disguise};
 use crate::tool::{Context, Effect, Subject, ToolOutput, TypedTool};
 use crate::walk::{tracked_besides, walker};
@@ -94,7 +93,7 @@ fn list(input: &ListDirInput, context: &Context) -> Result<ToolOutput, ToolOutpu
     if place.shown == "." && !others.is_empty() {
         lines.push(format!("(other roots: {})", others.join(", ")));
     }
-    Ok(ToolOutput::text(bound(&lines.join("\n"), context.bounds, None).to_string()))
+    Ok(ToolOutput::text(lines.join("\n")))
 }
 
 /// A name in a folder.

@@ -3,8 +3,16 @@
 //! Deliberately not here: which folder it is, and when a file goes again.
 
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use tokio::fs::{DirBuilder, File, OpenOptions};
+
+/// The file in `folder` that has the whole output of a call. The call's id is the model's, and the file's name is ours.
+#[must_use]
+pub fn whole_output(folder: &Path, call: &str) -> PathBuf {
+    let plain = |c: char| if c.is_ascii_alphanumeric() || "-_".contains(c) { c } else { '-' };
+    let name: String = call.chars().map(plain).take(80).collect();
+    folder.join(format!("{name}.txt"))
+}
 
 /// Makes a folder, and those above it, for their owner alone. One that is there stays as it is.
 ///

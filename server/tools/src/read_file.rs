@@ -1,6 +1,7 @@
 //! `read_file`: a file's lines, numbered, as the user and the fork have them.
 
 use crate::blocking::blocking;
+use crate::bounds::Bounds;
 use crate::files::{missing, no_disguise, refused, source_words};
 use crate::lines::{for_each_line, line_count, line_start};
 use crate::tool::{Context, Effect, Subject, ToolOutput, TypedTool};
@@ -66,12 +67,16 @@ fn read(input: &ReadFileInput, context: &Context) -> Result<ToolOutput, ToolOutp
     };
     let first = input.offset.unwrap_or(1).max(1) as usize;
     let limit = input.limit.map_or(usize::MAX, |limit| limit.max(1) as usize);
-    let mut out = page(&text, &place.shown, first, limit, context.bounds.max_chars)?;
-    let words = source_words(view, &place, source);
-    if !words.is_empty() {
-        out.push_str(&format!("\n({words})"));
+    if line_count(&text) == 0 {
+        return Ok(ToolOutput::text(format!("({} is empty)", place.shown)));
     }
-    Ok(ToolOutput::text(out))
+    let lines = FileLines::new(text, &place.shown, first, limit)?;
+    let words = source_words(view, &place, source);
+    let mut output = ToolOutput::sized(context.bounds, false, move |bounds| lines.page(bounds));
+    if !words.is_empty() {
+        output.say(&format!("\n({words})"));
+    }
+    Ok(output)
 }
 
 /// True if a binary file's name says that it is a picture.
@@ -84,45 +89,54 @@ fn is_picture(path: &Path) -> bool {
     path.extension().is_some_and(is)
 }
 
-/// The lines from number `first`, at most `limit` of them and `max_chars` characters, and how to read on.
-fn page(
-    text: &Text,
-    shown: &str,
+/// Lines of a file from a number on.
+struct FileLines {
+    text: Text,
+    /// How many lines the file has.
+    lines: usize,
+    /// Where the first one begins, in bytes.
+    start: usize,
     first: usize,
+    /// The most of them.
     limit: usize,
-    max_chars: usize,
-) -> Result<String, ToolOutput> {
-    let lines = line_count(text);
-    if lines == 0 {
-        return Ok(format!("({shown} is empty)"));
-    }
-    let start = line_start(text, first).filter(|_| first <= lines);
-    let Some(start) = start else {
-        return Err(ToolOutput::error(format_args!(
-            "{shown} has {lines} lines, so there is no line {first}. Use a smaller offset"
-        )));
-    };
-    let mut page = FilePage { out: String::new(), chars: 0, next: first, max_chars, cut: 0 };
-    let end = first.saturating_add(limit);
-    for_each_line(text, start, |line| {
-        if page.next < end && page.add(line) {
-            ControlFlow::Continue(())
-        } else {
-            ControlFlow::Break(())
+}
+
+impl FileLines {
+    fn new(text: Text, shown: &str, first: usize, limit: usize) -> Result<Self, ToolOutput> {
+        let lines = line_count(&text);
+        match line_start(&text, first).filter(|_| first <= lines) {
+            Some(start) => Ok(Self { text, lines, start, first, limit }),
+            None => Err(ToolOutput::error(format_args!(
+                "{shown} has {lines} lines, so there is no line {first}. Use a smaller offset"
+            ))),
         }
-    });
-    let FilePage { mut out, next, cut, .. } = page;
-    if cut > 0 {
-        out.push_str(&format!(
-            "\n(line {} is cut: {cut} more characters; bash can read them)",
-            next - 1
-        ));
     }
-    let more = (lines + 1).saturating_sub(next);
-    if more > 0 {
-        out.push_str(&format!("\n... ({more} more lines) Read on with offset {next}."));
+
+    /// As many as fit the bounds, and how to read on.
+    fn page(&self, Bounds { max_chars }: Bounds) -> String {
+        let Self { text, lines, start, first, limit } = self;
+        let mut page = FilePage { out: String::new(), chars: 0, next: *first, max_chars, cut: 0 };
+        let end = first.saturating_add(*limit);
+        for_each_line(text, *start, |line| {
+            if page.next < end && page.add(line) {
+                ControlFlow::Continue(())
+            } else {
+                ControlFlow::Break(())
+            }
+        });
+        let FilePage { mut out, next, cut, .. } = page;
+        if cut > 0 {
+            out.push_str(&format!(
+                "\n(line {} is cut: {cut} more characters; bash can read them)",
+                next - 1
+            ));
+        }
+        let more = (lines + 1).saturating_sub(next);
+        if more > 0 {
+            out.push_str(&format!("\n... ({more} more lines) Read on with offset {next}."));
+        }
+        out
     }
-    Ok(out)
 }
 
 /// A page being filled.

@@ -162,12 +162,65 @@ pub struct ToolOutput {
     pub proposals: Vec<Proposal>,
     /// True if the turn ends once all calls of the step have their results.
     pub ends_turn: bool,
+    /// The part of its words that can be made anew for less room.
+    pub part: Option<SizedPart>,
+}
+
+/// A part of a result that its tool has bounded, and can bound again: only the tool knows what it has left out.
+#[derive(Clone)]
+pub struct SizedPart {
+    /// The part within these bounds.
+    make: Arc<dyn Fn(Bounds) -> String + Send + Sync>,
+    bounds: Bounds,
+    /// True if the file of the call's whole output has what is left out; else the words say how it is had.
+    pub has_file: bool,
+}
+
+impl fmt::Debug for SizedPart {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SizedPart").field("bounds", &self.bounds).finish_non_exhaustive()
+    }
 }
 
 impl ToolOutput {
     /// A result in words.
     pub fn text(text: impl Into<String>) -> Self {
         Self { content: vec![Content::text(text)], ..Self::default() }
+    }
+
+    /// A result in words that `make` gives for any bounds; `has_file` as in [`SizedPart`].
+    pub fn sized(
+        bounds: Bounds,
+        has_file: bool,
+        make: impl Fn(Bounds) -> String + Send + Sync + 'static,
+    ) -> Self {
+        let mut output = Self::default();
+        output.size(bounds, make);
+        output.part.iter_mut().for_each(|part| part.has_file = has_file);
+        output
+    }
+
+    /// Puts words in the place of its own that `make` gives for any bounds; the call's file has what they leave out.
+    pub fn size(
+        &mut self,
+        bounds: Bounds,
+        make: impl Fn(Bounds) -> String + Send + Sync + 'static,
+    ) {
+        self.set_words(make(bounds));
+        self.part = Some(SizedPart { make: Arc::new(make), bounds, has_file: true });
+    }
+
+    /// Makes its sized part anew for other bounds; what was said before and behind it stays. `redact` is what was done to its
+    /// words since they were made. False if it has no such part.
+    pub fn resize(&mut self, bounds: Bounds, redact: impl Fn(String) -> String) -> bool {
+        let Some(part) = &mut self.part else { return false };
+        let (before, after) = (redact((part.make)(part.bounds)), redact((part.make)(bounds)));
+        part.bounds = bounds;
+        let words = self.words();
+        let Some((front, behind)) = words.split_once(&before) else { return false };
+        let words = format!("{front}{after}{behind}");
+        self.set_words(words);
+        true
     }
 
     /// A failure in words; `Error: ` is put before them.

@@ -6,7 +6,7 @@ use crate::prompt::news_text;
 use crate::turn::Turn;
 use ropewalk_protocol::Content;
 use ropewalk_tools::bounds::{NOTE_CHARS, bound};
-use ropewalk_tools::private::{private_file, private_folder};
+use ropewalk_tools::private::{private_file, private_folder, whole_output};
 use ropewalk_tools::{Bounds, ToolOutput};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -36,9 +36,9 @@ impl Turn {
                 *text = bound(text, bounds, None).to_string();
             }
         }
-        if output.words().len() > most && output.words().chars().count() > most {
-            let whole = self.keep_whole(call, output.words()).await;
-            output.set_words(bound(output.words(), bounds, whole.as_deref()).to_string());
+        let chars = |words: &str| words.chars().count();
+        if output.words().len() > most && chars(output.words()) > most {
+            self.cut(call, &mut output, (chars, bounds.max_chars)).await;
         }
         output
     }
@@ -90,7 +90,7 @@ impl Turn {
         let lengths: Vec<usize> = done.iter().map(|(_, output)| sent(output.words())).collect();
         let Some(level) = level(&lengths, most) else { return };
         for (call, output) in done.iter_mut() {
-            self.cut(call, output, level).await;
+            self.cut(call, output, (sent, level)).await;
         }
     }
 
@@ -102,24 +102,51 @@ impl Turn {
         calls: usize,
     ) -> ToolOutput {
         if let Some(most) = self.step_bytes() {
-            self.cut(call, &mut output, most / calls.max(1)).await;
+            self.cut(call, &mut output, (sent, most / calls.max(1))).await;
         }
         output
     }
 
-    /// Cuts a result that takes more bytes than `level`.
-    async fn cut(&self, call: &ModelCall, output: &mut ToolOutput, level: usize) {
-        if sent(output.words()) <= level {
+    /// Cuts a result so that it has no more than `most` of what `length` counts, or what can be cut of it no more than [`LEAST`]
+    /// characters: the tool's own part where there is one, else all of it.
+    async fn cut(
+        &self,
+        call: &ModelCall,
+        output: &mut ToolOutput,
+        (length, most): (impl Fn(&str) -> usize, usize),
+    ) {
+        /// So often it is tried: a length goes by what stands in the part.
+        const TRIES: u32 = 4;
+        if length(output.words()) <= most {
             return;
         }
-        let whole = self.keep_whole(call, output.words()).await;
-        output.set_words(cut_to(output.words(), level, whole.as_deref()));
+        let whole = match output.part.as_ref().is_none_or(|part| part.has_file) {
+            true => self.keep_whole(call, output.words()).await,
+            false => None,
+        };
+        let keys = self.parts.settings.keys();
+        let mut max_chars = output.words().chars().count();
+        for _ in 0..TRIES {
+            let now = length(output.words());
+            if now <= most {
+                break;
+            }
+            let fits = max_chars.saturating_mul(most) / now;
+            max_chars = (fits - fits / 20).max(LEAST);
+            let bounds = Bounds { max_chars };
+            if !output.resize(bounds, |text| keys.redact(&text).into_owned()) {
+                let (words, whole) = (output.words().to_owned(), whole.clone());
+                output.size(bounds, move |bounds| {
+                    bound(&words, bounds, whole.as_deref()).to_string()
+                });
+            }
+        }
     }
 
     /// The file that has the whole of a result.
     pub(crate) async fn keep_whole(&self, call: &ModelCall, words: &str) -> Option<PathBuf> {
         let folder = self.parts.outputs.as_ref()?;
-        let file = folder.join(format!("{}.txt", call.id));
+        let file = whole_output(folder, &call.id);
         // The file that the tool has kept has more than it has said.
         if tokio::fs::try_exists(&file).await.unwrap_or_default() {
             return Some(file);

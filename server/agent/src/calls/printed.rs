@@ -15,7 +15,7 @@ const PAUSE: Duration = Duration::from_millis(50);
 /// The most bytes of one piece.
 const PIECE: usize = 32 * 1024;
 
-/// The most bytes of one call's output that are shown while it runs.
+/// The most bytes of one call's output that are shown while it runs. Of what comes then the end is shown with the last piece.
 const MOST_SHOWN: usize = 1 << 20;
 
 /// The most bytes of what an interrupted call had printed that the model is told.
@@ -36,10 +36,9 @@ type ShowOutput = dyn Fn(String) + Send + Sync;
 #[derive(Default)]
 struct PrintedBuffer {
     waiting: String,
-    /// How many bytes were left out of what waits.
+    /// How many bytes were left out before what waits.
     left_out: usize,
     shown: usize,
-    is_full: bool,
 }
 
 impl Printed {
@@ -85,35 +84,28 @@ fn show_piece(buffer: &Mutex<PrintedBuffer>, show: &ShowOutput, is_last: bool) {
 
 impl PrintedBuffer {
     fn push(&mut self, text: &str) {
-        if self.is_full {
-            return;
-        }
-        let room = PIECE.saturating_sub(self.waiting.len());
-        let cut = (0..=room.min(text.len())).rev().find(|at| text.is_char_boundary(*at));
-        let (now, rest) = text.split_at_checked(cut.unwrap_or_default()).unwrap_or(("", text));
-        self.waiting.push_str(now);
-        self.left_out += rest.len();
+        self.waiting.push_str(text);
+        self.left_out += keep_end(&mut self.waiting, PIECE);
     }
 
     /// The next piece. An escape sequence whose end has not come waits for it, unless nothing more comes.
     fn take(&mut self, is_last: bool) -> Option<String> {
+        if self.shown > MOST_SHOWN && !is_last {
+            return None;
+        }
         let mut text = std::mem::take(&mut self.waiting);
         let begun = text.rfind('\u{1b}').filter(|at| text.len() - at < LONGEST_ESCAPE);
-        if let Some(at) = begun.filter(|_| !is_last && self.left_out == 0)
+        if let Some(at) = begun.filter(|_| !is_last)
             && text.get(at..).is_some_and(|tail| strip_escapes(tail).is_empty())
         {
             self.waiting = text.split_off(at);
         }
         let mut piece = strip_escapes(&text);
         if self.left_out > 0 {
-            piece.push_str(&format!("\n… ({} bytes are not shown)\n", self.left_out));
+            piece.insert_str(0, &format!("\n… ({} bytes are not shown)\n", self.left_out));
             self.left_out = 0;
         }
         self.shown += piece.len();
-        if self.shown > MOST_SHOWN && !self.is_full {
-            self.is_full = true;
-            piece.push_str("\n… (what it prints from here on is not shown)\n");
-        }
         (!piece.is_empty()).then_some(piece)
     }
 }
@@ -127,14 +119,20 @@ impl PrintedEnd {
     pub(super) fn push(&self, more: &str) {
         let mut text = lock(&self.0);
         text.push_str(more);
-        let too_much = text.len().saturating_sub(MOST_TOLD);
-        let cut = (too_much..=text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or_default();
-        text.drain(..cut);
+        keep_end(&mut text, MOST_TOLD);
     }
 
     pub(super) fn text(&self) -> String {
         lock(&self.0).clone()
     }
+}
+
+/// Drops the beginning of a text of more than `most` bytes, and gives the number of bytes that are gone.
+fn keep_end(text: &mut String, most: usize) -> usize {
+    let too_much = text.len().saturating_sub(most);
+    let cut = (too_much..=text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or_default();
+    text.drain(..cut);
+    cut
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -167,13 +165,19 @@ mod tests {
 
     #[test]
     fn a_flood_is_cut_and_said_to_be() {
-        let flood = "é".repeat(PIECE);
+        let flood = "é".repeat(PIECE) + "the end";
         let shown = pieces(&[&flood]);
         assert!(shown.len() == 1 && shown[0].len() < PIECE + 100);
-        assert!(shown[0].ends_with("bytes are not shown)\n"), "{}", shown[0].len());
-        let many = vec![&*flood; 200];
-        let shown: usize = pieces(&many).iter().map(String::len).sum();
-        assert!(shown < 2 * MOST_SHOWN, "{shown}");
+        assert!(shown[0].contains("bytes are not shown)\n") && shown[0].ends_with("the end"));
+        let last = flood.clone() + " of all";
+        let mut many = vec![&*flood; 200];
+        many.push(&last);
+        let shown = pieces(&many).concat();
+        assert!(
+            shown.len() < 2 * MOST_SHOWN && shown.ends_with("the end of all"),
+            "{}",
+            shown.len()
+        );
     }
 
     #[tokio::test(start_paused = true)]

@@ -10,10 +10,15 @@ use super::record::{JournalHead, JournalSummary, Record, VERSION, now, same_root
 use super::replay::{Replay, result_in};
 use super::{Journal, MOST_BYTES, export};
 use ropewalk_protocol::plugin::{CallResult, HistoryTurn};
+use ropewalk_tools::escapes::strip_escapes;
+use ropewalk_tools::private::whole_output;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+
+/// The most bytes of a whole output that a front end is given in one piece.
+const MOST_OPENED: u64 = 16 << 20;
 
 /// All sessions of a state folder.
 #[derive(Clone, Debug)]
@@ -320,8 +325,8 @@ impl Sessions {
         Ok(replay.finish())
     }
 
-    /// Finds the result that the model got for a call of a session; none if its journal has no such
-    /// call. O(bytes of its journal).
+    /// Finds the result that the model got for a call of a session, or the whole of it where that was cut; none if its journal
+    /// has no such call. O(bytes of its journal and of the whole).
     pub fn result(&self, start: &str, call: &str) -> Result<Option<CallResult>, SessionError> {
         let id = self.find(start)?;
         let mut found = None;
@@ -329,6 +334,15 @@ impl Sessions {
             found = found.take().or_else(|| result_in(&record, call));
             Ok(())
         })?;
+        let file = whole_output(&self.outputs(&id), call);
+        let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let is_cut = |result: &&mut CallResult| result.text.contains(&name);
+        if let Some(result) = found.as_mut().filter(is_cut)
+            && std::fs::metadata(&file).is_ok_and(|found| found.len() <= MOST_OPENED)
+            && let Ok(whole) = std::fs::read(&file)
+        {
+            result.text = strip_escapes(&String::from_utf8_lossy(&whole));
+        }
         Ok(found)
     }
 

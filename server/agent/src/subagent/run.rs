@@ -150,7 +150,7 @@ impl Turn {
                         "the subagent could not go on: {message}\nThe last of what it had said:\n{}",
                         last_words(&said(&end))
                     )),
-                    _ => ToolOutput::text(self.summary(call, &end.text).await),
+                    _ => self.summary(call, &end.text).await,
                 };
                 match self.merge(call, thread, &mut output).await {
                     Ok(came_back) => {
@@ -167,16 +167,19 @@ impl Turn {
     }
 
     /// The subagent's last text, bounded; the whole is in a file then.
-    async fn summary(&self, call: &ModelCall, text: &str) -> String {
+    async fn summary(&self, call: &ModelCall, text: &str) -> ToolOutput {
         if text.is_empty() {
-            return NO_SUMMARY.to_owned();
+            return ToolOutput::text(NO_SUMMARY);
         }
         let max_chars = self.parts.settings.get().limits.mechanisms.subagent_result as usize;
         if text.chars().count() <= max_chars {
-            return text.to_owned();
+            return ToolOutput::text(text);
         }
         let whole = self.keep_whole(call, text).await;
-        bound(text, Bounds { max_chars }, whole.as_deref()).to_string()
+        let (text, bounds) = (text.to_owned(), Bounds { max_chars });
+        ToolOutput::sized(bounds, true, move |bounds| {
+            bound(&text, bounds, whole.as_deref()).to_string()
+        })
     }
 
     fn facts(&self, thread: &SubagentThread, end: &ThreadEnd, came_back: &CameBack) -> String {

@@ -264,7 +264,10 @@ async fn in_a_small_context_they_have_a_room_of_their_own_and_count_as_told_only
     let places = |file: &str, text: &str| -> Vec<usize> {
         results.iter().map(|result| whole(result, file, text)).collect()
     };
-    assert!(results[0].contains("left out") && results[1].contains("left out"), "both are cut");
+    assert!(
+        results.iter().take(2).all(|result| result.contains("Read on with offset")),
+        "both are cut"
+    );
     assert_eq!(places("a/b/AGENTS.md", &rule("b", 4_500)), [1, 0, 0], "the nearest first");
     assert_eq!(places("c/AGENTS.md", &rule("c", 600)), [0, 1, 0]);
     // There was no room left for this one, which was named; the next call there brings it.

@@ -19,6 +19,7 @@ mod calls;
 mod check;
 mod compaction;
 mod content;
+mod cut;
 mod history;
 mod hooks;
 mod ids;

@@ -28,6 +28,8 @@ pub struct BoundedOutput {
     pub head: Vec<u8>,
     /// The bytes between head and tail that were not kept.
     pub left_out: u64,
+    /// The characters of them.
+    pub left_out_chars: u64,
     /// The last bytes, when not all are in `head`.
     pub tail: Vec<u8>,
 }
@@ -52,11 +54,16 @@ impl BoundedOutput {
         }
     }
 
-    /// Drops all but the last [`KEEP`] bytes of the tail.
+    /// Drops all but the last [`KEEP`] bytes of the tail, less those of a character that would be cut.
     fn trim(&mut self) {
-        let extra = self.tail.len().saturating_sub(KEEP);
-        self.tail.drain(..extra);
-        self.left_out = self.left_out.saturating_add(u64::try_from(extra).unwrap_or(u64::MAX));
+        let begins_char = |byte: &u8| byte & 0xc0 != 0x80;
+        let least = self.tail.len().saturating_sub(KEEP);
+        let rest = self.tail.get(least..).unwrap_or_default().iter().position(begins_char);
+        let extra = least.saturating_add(rest.filter(|_| least > 0).unwrap_or_default());
+        let chars = self.tail.drain(..extra).filter(begins_char).count();
+        let more = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
+        self.left_out = self.left_out.saturating_add(more(extra));
+        self.left_out_chars = self.left_out_chars.saturating_add(more(chars));
     }
 }
 

@@ -41,7 +41,7 @@ pub fn result_text(outcome: &CommandOutcome, bounds: Bounds) -> String {
         bound_parts(&clean(&whole), 0, "", bounds, outcome.output_file.as_deref())
     } else {
         let (head, tail) = (clean(&output.head), clean(&output.tail));
-        bound_parts(&head, output.left_out, &tail, bounds, outcome.output_file.as_deref())
+        bound_parts(&head, output.left_out_chars, &tail, bounds, outcome.output_file.as_deref())
     };
     let shown = shown.to_string();
     text.push_str(if shown.trim().is_empty() { "(no output)" } else { &shown });
