@@ -67,8 +67,10 @@ impl Turn {
     /// Runs the calls and gives their results, in the order of the calls.
     pub(crate) async fn run_calls(&mut self, calls: Vec<ModelCall>) -> Vec<Block> {
         let registry = self.parts.registry();
+        let opening = self.conversation.prelude.opening().cloned();
+        let is_told = |name: &str| opening.as_ref().is_none_or(|opening| opening.has_tool(name));
         let parsed = calls.into_iter().map(|mut call| {
-            let parsed = call.parse(&registry);
+            let parsed = call.parse(&registry, is_told);
             parsed.iter().for_each(|(_, parsed)| call.keep_files(parsed));
             (call, parsed)
         });
@@ -246,6 +248,7 @@ impl Turn {
         };
         if effect == Effect::Execute {
             self.notice_disk(&mut output).await;
+            self.parts.drop_in_plan(&mut output);
         }
         let proposals = output.proposals.clone();
         if !output.proposals.is_empty() {

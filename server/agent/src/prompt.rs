@@ -156,7 +156,7 @@ fn lean(facts: &PromptFacts) -> String {
         out.push_str(copy);
     }
     if let Some(commands) = facts.commands {
-        out.push_str("\n- Search with grep, find and ls.");
+        out.push_str("\n- Search by commands: grep, find, ls.");
         out.push_str(match commands {
             CommandMode::OverFork => {
                 "\n- Commands run in your private copy of the project: they see what you see, and what they write in the open folders is \
@@ -230,8 +230,8 @@ const FILES_NAMED: usize = 20;
 
 /// Told to the model in mode `plan`, with each request.
 pub(crate) const PLAN: &str = "<mode>
-The mode is plan: nothing is changed in it. Look with the reading tools, and answer with a plan: its steps, and the \
-files that each would change.
+The mode is plan: nothing is changed in it. Look at what is there, and answer with a plan: its steps, and the files \
+that each would change. What commands write is dropped.
 </mode>
 ";
 

@@ -111,8 +111,7 @@ impl Background {
             return Ok(());
         }
         Err(ToolOutput::error(format_args!(
-            "{MOST_IN_BACKGROUND} commands run in the background already, which is the most: wait for one, or stop one \
-             with check_background"
+            "{MOST_IN_BACKGROUND} commands run in the background already, which is the most: wait for one, or stop one"
         )))
     }
 
@@ -150,7 +149,7 @@ impl Background {
             .as_ref()
             .map(|file| format!(" What it prints goes to {} as it comes.", file.display()));
         let words = format!(
-            "Started in the background as number {id}.{} You are told when it has ended; check_background shows it before.",
+            "Started in the background as number {id}.{} You are told when it has ended.",
             whole.unwrap_or_default()
         );
         let (turn, since) = (context.turn, Instant::now());

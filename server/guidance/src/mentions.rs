@@ -68,7 +68,7 @@ fn file(view: &View, hides: &ReadFilter, mention: &Mention<'_>, room: usize) -> 
     if end < last || cut.is_some() {
         let _ = writeln!(
             out,
-            "(of {} lines that were named, in a file of {all}; read on with read_file)",
+            "(of {} lines that were named, in a file of {all}; read on from there)",
             (last + 1).saturating_sub(first)
         );
     }

@@ -75,7 +75,7 @@ impl fmt::Display for Gap {
         match &self.whole {
             Some(path) => write!(
                 f,
-                "... ({} characters left out; the whole is in {path}, read_file reads it)",
+                "... ({} characters left out; the whole is in {path}, to be read there)",
                 self.chars
             ),
             None => write!(f, "... ({} characters left out)", self.chars),

@@ -63,8 +63,8 @@ async fn ask(
     };
     let found = editor.diagnostics(doc).await.map_err(|error| {
         let help = match &error {
-            EditorError::Unsupported(_) => "Run the project's own check with bash instead",
-            _ => "Try again, or run the project's own check with bash",
+            EditorError::Unsupported(_) => "Run the project's own check by a command instead",
+            _ => "Try again, or run the project's own check by a command",
         };
         ToolOutput::error(format_args!("no diagnostics, because {error}. {help}"))
     })?;

@@ -84,7 +84,7 @@ pub(crate) fn text_to_edit(view: &View, path: &str) -> Result<ViewText, ToolOutp
     match state {
         FileState::Text { text, format, .. } => Ok(ViewText { place, text, format }),
         FileState::Binary { len } => Err(ToolOutput::error(format_args!(
-            "{} is a binary file ({len} bytes), not text; write_file can replace the whole of it",
+            "{} is a binary file ({len} bytes), not text; only the whole of it can be replaced",
             place.shown
         ))),
         FileState::Missing => Err(missing(view, &place)),
@@ -108,11 +108,11 @@ pub(crate) fn refused(error: &FileError) -> ToolOutput {
         FileError::NotAFile { path, kind: FileKind::Folder } => {
             let path = if path.is_empty() { "." } else { path };
             ToolOutput::error(format_args!(
-                "{path} is a folder, not a file. list_dir shows what is in it"
+                "{path} is a folder, not a file. List it to see what is in it"
             ))
         }
         FileError::TooLarge { path, len, limit } => ToolOutput::error(format_args!(
-            "{path} has {len} bytes, more than the {limit} that are read as text. bash can read parts of it (head, tail, sed -n)"
+            "{path} has {len} bytes, more than the {limit} that are read as text. A command can read parts of it (head, tail, sed -n)"
         )),
         _ => ToolOutput::error(error),
     }

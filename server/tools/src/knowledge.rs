@@ -81,12 +81,12 @@ fn spot_in(view: &View, input: &SymbolInput) -> Result<SymbolSpot, ToolOutput> {
     let doc = view.id_of(&place, view.roots());
     let own = user_text(view, &doc).ok_or_else(|| {
         ToolOutput::error(format_args!(
-            "{shown} is new and not in the user's files yet, so the editor does not know it. Use grep"
+            "{shown} is new and not in the user's files yet, so the editor does not know it. Search for its text instead"
         ))
     })?;
     let byte = back(&own, &text, at).ok_or_else(|| {
         ToolOutput::error(format_args!(
-            "line {line} of {shown} is in a pending change, which the editor does not know yet. Use grep"
+            "line {line} of {shown} is in a pending change, which the editor does not know yet. Search for its text instead"
         ))
     })?;
     Ok(SymbolSpot { doc, text: own, byte })

@@ -59,7 +59,7 @@ fn list(input: &ListDirInput, context: &Context) -> Result<ToolOutput, ToolOutpu
     let made = view.entries().get(&place.doc()).is_some_and(|entry| entry.content.is_some());
     if made || place.path.is_file() {
         return Err(ToolOutput::error(format_args!(
-            "{} is a file, not a folder. read_file shows it",
+            "{} is a file, not a folder. Read it instead",
             place.shown
         )));
     }

@@ -219,14 +219,10 @@ impl<'a> PolicyInput<'a> {
             );
             return deny(text, DecisionSource::Rule(List::Deny, rule.to_string()));
         }
-        if self.mode == Mode::Plan && self.call.effect == Effect::Execute {
-            let why = match self.seen.command {
-                Some(_) => "commands can change files",
-                None => "this call may change what lies outside",
-            };
-            let text =
-                format!("Error: Refused in plan mode: {why}. Look with the reading tools instead.");
-            return deny(text, DecisionSource::Mode(self.mode));
+        let is_command = self.seen.command.is_some();
+        if self.mode == Mode::Plan && self.call.effect == Effect::Execute && !is_command {
+            let text = "Error: Refused in plan mode: this call may change what lies outside. Describe it as a step of the plan instead.";
+            return deny(text.to_owned(), DecisionSource::Mode(self.mode));
         }
         None
     }
@@ -235,6 +231,14 @@ impl<'a> PolicyInput<'a> {
     fn asked(&self) -> Option<(Decision, DecisionSource)> {
         let exactly = |rules: &[&Rule]| rules.iter().any(|rule| rule.is_exactly(self.seen));
         let ask = |why: String, by| Some((Decision::Ask(why), by));
+        if self.mode == Mode::Plan
+            && self.seen.command.is_some()
+            && self.reach.mode != CommandMode::OverFork
+            && !exactly(&self.granted)
+            && let Some(why) = self.reach.why_ask()
+        {
+            return ask(format!("the mode is plan, and {why}"), DecisionSource::Mode(self.mode));
+        }
         let by_rule = rules::first_hit(&self.rules.ask, self.seen);
         if let Some((rule, Hit::Yes)) = by_rule
             && !exactly(&self.granted)

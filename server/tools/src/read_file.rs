@@ -127,7 +127,7 @@ impl FileLines {
         let FilePage { mut out, next, cut, .. } = page;
         if cut > 0 {
             out.push_str(&format!(
-                "\n(line {} is cut: {cut} more characters; bash can read them)",
+                "\n(line {} is cut: {cut} more characters; a command can read them)",
                 next - 1
             ));
         }

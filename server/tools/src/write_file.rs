@@ -50,7 +50,7 @@ fn write(input: WriteFileInput, context: &Context) -> Result<ToolOutput, ToolOut
     }
     if content.contains('\0') {
         return Err(ToolOutput::error(
-            "content holds a NUL character, so the file would be no text. Leave it out, or make the file by bash",
+            "content holds a NUL character, so the file would be no text. Leave it out, or make the file by a command",
         ));
     }
     let (place, state) = look_to_change(&context.view, &path)?;

@@ -96,8 +96,19 @@ impl ModelCall {
         Some(first_line(input.get("command")?.as_str()?))
     }
 
-    pub(super) fn parse(&self, registry: &Registry) -> Result<ParsedCall, ToolOutput> {
-        let refused = |error: CallError| ToolOutput::failed(error.to_string());
+    pub(super) fn parse(
+        &self,
+        registry: &Registry,
+        is_told: impl Fn(&str) -> bool,
+    ) -> Result<ParsedCall, ToolOutput> {
+        let refused = |error: CallError| match error {
+            CallError::Unknown { name, .. } => {
+                let known = registry.names().filter(|name| is_told(name)).collect::<Vec<_>>();
+                let known = known.join(", ");
+                ToolOutput::failed(CallError::Unknown { name, known }.to_string())
+            }
+            CallError::Input(_) => ToolOutput::failed(error.to_string()),
+        };
         let text = match &self.input {
             ToolInput::Json(input) => {
                 let (tool, mut call) =

@@ -12,6 +12,14 @@ use ropewalk_workspace::{HunkId, HunkSelection, MergeReport, Place, Proposal, Vi
 use std::sync::Arc;
 
 impl SessionParts {
+    /// Drops what a command proposes while the mode is plan, and says so in its result.
+    pub(crate) fn drop_in_plan(&self, output: &mut ToolOutput) {
+        if self.settings.get().mode == Mode::Plan && !output.proposals.is_empty() {
+            output.proposals.clear();
+            output.say("\n(What it wrote is dropped: the mode is plan.)");
+        }
+    }
+
     /// Takes in what a call proposes, and gives the files in which some of it had lost its place.
     pub(crate) async fn take_changes(
         &self,
@@ -32,7 +40,7 @@ impl SessionParts {
         if !hidden.is_empty() {
             output.fail(format_args!(
                     "{} holds a key that is not shown: where you read [key], another text stands, and it would be lost. \
-                     Nothing was changed there. Change the text around it with edit_file",
+                     Nothing was changed there. Change the text around it alone",
                     named(&hidden)
                 ),
             );

@@ -20,6 +20,7 @@ pub(super) async fn take_in(parts: &SessionParts, finished: BackgroundEnd) {
         return;
     }
     parts.changes.note_background(call.0.clone(), turn);
+    parts.drop_in_plan(&mut output);
     if !output.proposals.is_empty() {
         let origin = CallOrigin { turn, call: call.0.clone(), command: Some(first_line(&command)) };
         parts.take_changes(origin, &view, &mut output, &Interrupt(None)).await;

@@ -10,7 +10,7 @@ use serde_json::json;
 fn parts(result: &str) -> Option<(&str, usize, &str, &str)> {
     let (head, rest) = result.split_once("\n... (")?;
     let (count, rest) = rest.split_once(" characters left out; the whole is in ")?;
-    let (file, tail) = rest.split_once(", read_file reads it)\n")?;
+    let (file, tail) = rest.split_once(", to be read there)\n")?;
     Some((head, count.parse().ok()?, file, tail))
 }
 

@@ -42,4 +42,5 @@ mod skills;
 mod steps;
 mod subagents;
 mod todos;
+mod tool_sets;
 mod weather;

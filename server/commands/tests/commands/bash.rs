@@ -36,7 +36,7 @@ pub(crate) fn a_long_output_is_kept_whole_and_can_be_read_on() {
     let said = bench.say("bash", json!({"command": "seq 1 5000"}));
     assert!(said.starts_with("1\n2\n") && said.ends_with("5000\n"), "{said}");
     let (_, rest) = said.split_once("the whole is in ").unwrap();
-    let (file, _) = rest.split_once(", read_file").unwrap();
+    let (file, _) = rest.split_once(", to be read").unwrap();
     let page = bench.say("read_file", json!({"path": file, "offset": 2500, "limit": 1}));
     assert!(page.starts_with("  2500\t2500\n"), "{page}");
     let before = std::fs::read_dir(bench.beside("outputs")).unwrap().count();

@@ -130,7 +130,7 @@ fn said(parts: &[PageReplyPart], output: &str) -> ScriptedReply {
 fn output_path(body: &Value) -> String {
     let said = body.pointer("/messages").map(Value::to_string).unwrap_or_default();
     let path =
-        said.rsplit_once("the whole is in ").and_then(|(_, rest)| rest.split_once(", read_file"));
+        said.rsplit_once("the whole is in ").and_then(|(_, rest)| rest.split_once(", to be read"));
     path.map_or_else(|| "(no output file is named)".to_owned(), |(path, _)| path.to_owned())
 }
 

@@ -27,14 +27,14 @@ const TELLING: usize = 4;
 /// Words that follow `Text not found in P`. O(text).
 pub(super) fn explain(text: &Text, old: &str, new: &str) -> String {
     if text.is_empty() {
-        return ": it is empty. write_file gives it a text".to_owned();
+        return ": it is empty. Write the whole of it instead".to_owned();
     }
     let old = unix(old);
     let mut out = String::new();
     let bare = without_numbers(&old);
     if let Some(bare) = &bare {
         out.push_str(
-            ". old_text begins its lines with the numbers that read_file shows; leave them out",
+            ". old_text begins its lines with the numbers that a read shows; leave them out",
         );
         if let Some(found) = find_all(text, bare, LineEndSearch::Aside).next() {
             let _infallible =
@@ -72,7 +72,7 @@ pub(super) fn explain(text: &Text, old: &str, new: &str) -> String {
             }
             show(text, &lines, &mut out);
         }
-        None => out.push_str(". No line in it is like old_text; read_file shows what is there"),
+        None => out.push_str(". No line in it is like old_text; read it to see what is there"),
     }
     out
 }

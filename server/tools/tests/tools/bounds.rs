@@ -62,7 +62,7 @@ fn the_gap_says_how_much_and_where() {
     assert_eq!(
         bounded.to_string(),
         format!(
-            "first\n{}\n... (75 characters left out; the whole is in /s/out.txt, read_file reads it)\nlast\n",
+            "first\n{}\n... (75 characters left out; the whole is in /s/out.txt, to be read there)\nlast\n",
             "x".repeat(26)
         )
     );

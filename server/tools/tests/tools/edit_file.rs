@@ -190,12 +190,12 @@ const NOT_THERE: &[(&str, &str, &[&str])] = &[
     (
         "     1\tfn main() {\n     2\t\tlet name",
         "n",
-        &["numbers that read_file shows; leave them out (the rest is in line 1)"],
+        &["numbers that a read shows; leave them out (the rest is in line 1)"],
     ),
     (
         "     1\tfn main() {\n     2\tlet name",
         "n",
-        &["numbers that read_file shows; leave them out, but nearly in lines 1 to 2: "],
+        &["numbers that a read shows; leave them out, but nearly in lines 1 to 2: "],
     ),
     ("fn before() {", "fn other() {", &["new_text is there already, in line 6"]),
     (
@@ -207,7 +207,7 @@ const NOT_THERE: &[(&str, &str, &[&str])] = &[
         ],
     ),
     ("let nane = 1;", "n", &["The nearest lines are these; line 2 is"]),
-    ("wholly different", "n", &["No line in it is like old_text; read_file shows"]),
+    ("wholly different", "n", &["No line in it is like old_text; read it"]),
     ("\n\n\n\n", "n", &["No line in it is like old_text"]),
 ];
 

@@ -115,8 +115,8 @@ fn the_users_text_and_the_forks_win_over_the_disks() {
 fn what_is_not_there_is_said() {
     let mut bench = Bench::new(&[("src/main.rs", b"fn main() {}\n"), ("src/lib.rs", b"")]);
     for (path, expected) in [
-        ("src", "Error: src is a folder, not a file. list_dir shows what is in it"),
-        (".", "Error: . is a folder, not a file. list_dir shows what is in it"),
+        ("src", "Error: src is a folder, not a file. List it to see what is in it"),
+        (".", "Error: . is a folder, not a file. List it to see what is in it"),
         ("src/Main.rs", "Error: There is no file src/Main.rs. Did you mean src/main.rs?"),
         ("nothing", "Error: There is no file nothing"),
         ("../outside/secret.txt", "Error: Path escapes workspace: ../outside/secret.txt"),
@@ -228,7 +228,7 @@ fn a_huge_file_is_described() {
     };
     sparse("huge", (256 << 20) + 1);
     sparse("large", 65 << 20);
-    let words = "Error: huge has 268435457 bytes, more than the 268435456 that are read as text. bash can read parts of it";
+    let words = "Error: huge has 268435457 bytes, more than the 268435456 that are read as text. A command can read parts of it";
     for (tool, input) in [
         ("read_file", json!({"path": "huge"})),
         ("edit_file", json!({"path": "huge", "old_text": "a", "new_text": "b"})),

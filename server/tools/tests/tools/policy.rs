@@ -276,7 +276,8 @@ fn plan_mode_only_looks() {
         ("read_file", json!({"path": ".env"}), "ask"),
         ("write_file", json!({"path": "a", "content": ""}), "deny"),
         ("delete_file", json!({"path": "a"}), "deny"),
-        ("bash", json!({"command": "ls"}), "deny"),
+        // Commands run in place here.
+        ("bash", json!({"command": "ls"}), "ask"),
     ] {
         let decided =
             decide(&prepared(tool, input), Mode::Plan, &rules(&["bash(*)", "write_file"]));

@@ -120,7 +120,7 @@ fn diagnostics_come_from_the_editor() {
     let said = bench.say("diagnostics", json!({}));
     assert_eq!(
         said,
-        "Error: no diagnostics, because the editor cannot do this: there is no editor. Run the project's own check with bash instead"
+        "Error: no diagnostics, because the editor cannot do this: there is no editor. Run the project's own check by a command instead"
     );
     asks(&mut bench, Arc::new(Telling(Err(EditorError::NoAnswer))));
     assert!(bench.say("diagnostics", json!({})).contains("did not answer in time. Try again"));

@@ -334,13 +334,13 @@ fn list_dir_says_what_can_t_be_listed() {
         bench,
         "list_dir",
         json!({"path": "src/main.rs"}),
-        "Error: src/main.rs is a file, not a folder. read_file shows it",
+        "Error: src/main.rs is a file, not a folder. Read it instead",
     );
     check(
         bench,
         "list_dir",
         json!({"path": "src/mine/made.rs"}),
-        "Error: src/mine/made.rs is a file, not a folder. read_file shows it",
+        "Error: src/mine/made.rs is a file, not a folder. Read it instead",
     );
     assert!(
         bench

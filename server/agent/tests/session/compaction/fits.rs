@@ -129,7 +129,7 @@ async fn a_paste_that_does_not_fit_loses_its_middle_which_a_file_has() {
         let asked = bench.model.recorded().pop().unwrap().raw;
         assert!(asked.contains("number 0\\n") && asked.contains("number 3999"), "{asked}");
         assert!(!asked.contains("number 2000\\n"));
-        let path = asked.split("the whole is in ").nth(1).unwrap().split(", read_file").next();
+        let path = asked.split("the whole is in ").nth(1).unwrap().split(", to be read").next();
         assert!(std::fs::read_to_string(path.unwrap()).unwrap().contains(&paste));
         assert!(kept(&bench).contains(&paste));
         let told = bench.seen.iter().any(|event| matches!(event, Event::Notice { .. }));

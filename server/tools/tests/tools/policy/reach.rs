@@ -230,7 +230,8 @@ fn what_is_denied_asked_or_secret_is_so_over_the_fork_too() {
     assert_eq!(word(Mode::Auto, &deny), "deny");
     assert_eq!(word(Mode::Auto, &ask), "ask");
     assert_eq!(word(Mode::Auto, &Rules::default()), "allow");
-    assert_eq!(word(Mode::Plan, &Rules::default()), "deny");
+    assert_eq!(word(Mode::Plan, &Rules::default()), "allow", "what it writes is dropped");
+    assert_eq!(word(Mode::Plan, &deny), "deny");
 }
 
 #[cfg(unix)]
