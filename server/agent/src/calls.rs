@@ -15,6 +15,7 @@ use crate::changes::CallOrigin;
 use crate::journal::outputs;
 use crate::journal::record::Record;
 use crate::reads::{SeenText, shown as shown_texts};
+use crate::tools::check_background::CheckBackground;
 use crate::tools::task::TaskTool;
 use crate::turn::{FailingCall, Turn};
 pub use call::ModelCall;
@@ -31,6 +32,7 @@ use ropewalk_text::plain::plain;
 use ropewalk_tools::blocking::spawn_blocking;
 use ropewalk_tools::bounds::{PREVIEW_CHARS, preview};
 use ropewalk_tools::policy::Access;
+use ropewalk_tools::runner::{BackgroundInfo, BackgroundState};
 use ropewalk_tools::{Bounds, Context, Effect, Grant, Progress, ToolOutput, TypedTool as _};
 use ropewalk_workspace::{DiskLook, View};
 use serde_json::Value;
@@ -105,11 +107,19 @@ impl Turn {
         self.is_over |= done.iter().any(|(_, output)| output.ends_turn);
         if !self.is_interrupted() {
             self.note_failures(&done);
-            self.repeats.note(done.iter_mut().map(|(call, output)| CountedCall {
-                tool: &call.name,
-                call: call.key(),
-                output,
-            }));
+            let is_running =
+                |one: &BackgroundInfo| matches!(one.state, BackgroundState::Running { .. });
+            let runs = done.iter().any(|(call, _)| call.sleeps())
+                && self.parts.runner.background().iter().any(is_running);
+            let era = self.conversation.history.era();
+            self.repeats.note(
+                era,
+                done.iter_mut().map(|(call, output)| CountedCall {
+                    waits: call.name == CheckBackground::NAME || (runs && call.sleeps()),
+                    call: call.key(),
+                    output,
+                }),
+            );
         }
         for ((_, output), words) in
             done.iter_mut().zip(&behind).filter(|(_, words)| !words.is_empty())

@@ -5,6 +5,7 @@ use ropewalk_model::{Block, ToolInput};
 use ropewalk_text::plain::plain_line;
 use ropewalk_tools::bash::Bash;
 use ropewalk_tools::bounds::{PREVIEW_CHARS, preview};
+use ropewalk_tools::danger::readable_commands;
 use ropewalk_tools::input::{loose, overlooked};
 use ropewalk_tools::registry::CallError;
 use ropewalk_tools::{Effect, Registry, Tool, ToolOutput, TypedTool as _, tool};
@@ -85,6 +86,16 @@ impl ModelCall {
             }
             _ => None,
         }
+    }
+
+    /// True if it runs a command with the program `sleep` in it.
+    pub(super) fn sleeps(&self) -> bool {
+        let ToolInput::Json(input) = &self.input else { return false };
+        let command =
+            input.get("command").and_then(Value::as_str).filter(|_| self.name == Bash::NAME);
+        command.is_some_and(|command| {
+            readable_commands(command).0.iter().any(|one| one.program() == Some("sleep"))
+        })
     }
 
     /// The first line of its command, if it runs one.

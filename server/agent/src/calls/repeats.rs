@@ -1,9 +1,9 @@
 //! Calls that are made again and again, though each gives what it gave before: the model is told, then the turn ends.
 //!
-//! A result that is new to the turn begins the count anew: after an edit, the same test may say the same.
+//! A result that is new to the turn begins the count anew: after an edit, the same test may say the same. So does a
+//! compaction: what the model reads again it no longer has. To wait for a command in the background is no repeat.
 
-use crate::tools::check_background::CheckBackground;
-use ropewalk_tools::{ToolOutput, TypedTool as _};
+use ropewalk_tools::ToolOutput;
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -18,11 +18,14 @@ const MOST: u32 = 6;
 pub(crate) struct Repeats {
     /// How often each call of the turn gave its result, since one was new.
     counts: HashMap<u64, u32>,
+    /// How often the conversation had been compacted then.
+    era: u32,
 }
 
 /// A call that is over, to be counted.
 pub(super) struct CountedCall<'a> {
-    pub(super) tool: &'a str,
+    /// True if it only waits for a command in the background.
+    pub(super) waits: bool,
     /// Equal for equal calls.
     pub(super) call: String,
     pub(super) output: &'a mut ToolOutput,
@@ -30,12 +33,15 @@ pub(super) struct CountedCall<'a> {
 
 impl Repeats {
     /// Counts the calls of a step. The same call made twice in one message counts once: the model had not seen its
-    /// result.
-    pub(super) fn note<'a>(&mut self, done: impl Iterator<Item = CountedCall<'a>>) {
+    /// result. `era`: how often the conversation has been compacted.
+    pub(super) fn note<'a>(&mut self, era: u32, done: impl Iterator<Item = CountedCall<'a>>) {
+        if std::mem::replace(&mut self.era, era) != era {
+            self.counts.clear();
+        }
         let mut seen = HashSet::new();
-        for CountedCall { tool, call, output } in done {
+        for CountedCall { waits, call, output } in done {
             let key = key(&call, output);
-            if tool == CheckBackground::NAME || !seen.insert(key) {
+            if waits || !seen.insert(key) {
                 continue;
             }
             if !self.counts.contains_key(&key) {

@@ -1,7 +1,7 @@
 //! The same call with the same result, again and again: the model is told, then the turn ends.
 
 use crate::bench::*;
-use ropewalk_protocol::{Prompt, StopReason};
+use ropewalk_protocol::{Event, Op, Prompt, StopReason};
 use serde_json::json;
 
 const TOLD: &str = "(This call has given the same result 3 times";
@@ -70,6 +70,35 @@ async fn calls_of_one_message_count_once_and_the_background_is_aside() {
         |_| {},
     );
     assert_eq!(bench.run("wait").await, StopReason::EndTurn);
+    assert!(bench.results().iter().all(|(text, _)| !text.contains(TOLD)));
+}
+
+#[tokio::test]
+async fn sleep_is_no_repeat_while_a_command_runs_in_the_background() {
+    let sleeps = || bash("sleep 0.01");
+    let background = json!({"command": "until [ -e go ]; do sleep 0.02; done", "background": true});
+    let waits = [calls("bash", background)].into_iter().chain((0..7).map(|_| sleeps()));
+    let (stop, message, told) = ends(waits.chain([says("done")]).collect()).await;
+    assert_eq!((stop, told), (StopReason::EndTurn, vec![]), "{message}");
+    let (stop, _, told) = ends((0..6).map(|_| sleeps()).collect()).await;
+    assert_eq!((stop, told), (StopReason::Error, vec![3]), "nothing runs");
+}
+
+#[tokio::test]
+async fn what_is_read_again_behind_a_compaction_is_no_repeat() {
+    let summary = says("**Goal**: to look on.").conversation("question");
+    let after = || look().conversation("after");
+    let before = [look(), look().gate(ReplyPlace::End, "here")];
+    let replies =
+        before.into_iter().chain([summary, after(), after(), says("done").conversation("after")]);
+    let mut bench = start(replies);
+    bench.file("a.txt", "one\n");
+    bench.session.prompt(Prompt::new("go"));
+    bench.model.wait_until_reached("here").await;
+    bench.session.send(Op::Compact(None));
+    bench.model.open_gate("here");
+    assert_eq!(bench.end().await.1, StopReason::EndTurn);
+    assert!(bench.seen.iter().any(|event| matches!(event, Event::Compacted { .. })));
     assert!(bench.results().iter().all(|(text, _)| !text.contains(TOLD)));
 }
 
