@@ -19,10 +19,6 @@ pub(crate) fn hooks(parts: &Arc<SessionParts>) -> Vec<Arc<dyn StepHook>> {
 }
 
 /// The same for a subagent, which follows the repository's instructions or not.
-pub(crate) fn hooks_of_thread(parts: &Arc<SessionParts>, follows: bool) -> Vec<Arc<dyn StepHook>> {
-    let mut hooks: Vec<Arc<dyn StepHook>> = vec![Arc::new(Compaction::new(parts.clone()))];
-    if follows {
-        hooks.push(Arc::new(NestedInstructions::new(parts.clone())));
-    }
-    hooks
+pub(crate) fn hooks_of_thread(parts: &Arc<SessionParts>) -> Vec<Arc<dyn StepHook>> {
+    vec![Arc::new(Compaction::new(parts.clone())), Arc::new(NestedInstructions::new(parts.clone()))]
 }

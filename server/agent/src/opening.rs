@@ -85,7 +85,8 @@ fn changed_instructions(
 ) -> String {
     let told = &mut parts.skills.knowledge.lock().since.instructions;
     let before = opening.instructions.iter().map(|text| (text.name.clone(), text.hash));
-    instructions::changes(before, told, &prelude::instructions(settings), lean)
+    let context = settings.model.as_ref().ok().and_then(|model| model.limits().context);
+    instructions::changes(before, told, &prelude::instructions(settings), (lean, context))
 }
 
 /// A line for each tool of the opening that the user has switched off, or on again, since the last prompt. A notice names the

@@ -48,6 +48,7 @@ impl SessionOpening {
             has_file_tools: tools.has_file_tools(),
             has_todos: tools.names().any(|name| name == TodoWrite::NAME),
             lean,
+            context: model.limits().context,
             skills,
             instructions: match settings.mechanisms.instructions {
                 true => settings.facts.instructions.clone(),

@@ -22,6 +22,8 @@ pub struct PromptFacts {
     pub commands: Option<CommandMode>,
     /// True if it is for a model with little context: as short as can be.
     pub lean: bool,
+    /// The model's context in tokens, if it is known: instructions have a share of it.
+    pub context: Option<u32>,
     /// True if there is no editor, as in `ropewalk run`.
     pub headless: bool,
     /// The date the session began, as YYYY-MM-DD; empty leaves it out.
@@ -208,7 +210,7 @@ fn place(out: &mut String, facts: &PromptFacts, roots: &Roots) {
 }
 
 fn with_appendix(mut text: String, facts: &PromptFacts) -> String {
-    text.push_str(&section(&facts.instructions, facts.lean));
+    text.push_str(&section(&facts.instructions, facts.lean, facts.context));
     text.push_str(&facts.skills);
     if let Some(more) = &facts.append {
         text.push('\n');

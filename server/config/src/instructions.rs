@@ -10,7 +10,7 @@ use crate::sources::Environment;
 /// The file's name in the user's own folder.
 const NAME: &str = "AGENTS.md";
 
-/// The file's names at a root: the first that says anything counts.
+/// The file's names in a folder of a repository: the first that says anything counts.
 const NAMES: [&str; 3] = [NAME, "CLAUDE.md", ".github/copilot-instructions.md"];
 
 /// Bytes of it that are told; more is cut, and the text says so.
@@ -32,12 +32,28 @@ pub(crate) fn own_file(folder: &Path) -> PathBuf {
     folder.join(NAME)
 }
 
-/// Paths of a root's, the first before the others.
+/// The folders whose instructions hold in a root, the outermost first: those from the top of the repository down to it, or the
+/// root alone where it lies in none.
+pub(crate) fn folders(environment: &dyn Environment, root: &Path) -> Vec<PathBuf> {
+    // A file or a folder: only where nothing is there, it is not found.
+    let is_top = |folder: &Path| match environment.read(&folder.join(".git"), 1) {
+        Ok(_) => true,
+        Err(error) => {
+            !matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+        }
+    };
+    let depth = root.ancestors().position(is_top).unwrap_or_default();
+    let mut folders: Vec<PathBuf> = root.ancestors().take(depth + 1).map(Path::to_owned).collect();
+    folders.reverse();
+    folders
+}
+
+/// Paths of a folder's, the first before the others.
 pub(crate) fn files(root: &Path) -> [PathBuf; 3] {
     NAMES.map(|name| root.join(name))
 }
 
-/// The text of a file, if there is one that says anything. A root's must lie in it.
+/// The text of a file, if there is one that says anything. A folder's must lie in it.
 pub(crate) fn read(
     environment: &dyn Environment,
     root: Option<&Path>,

@@ -21,8 +21,39 @@ pub struct Instructions {
 /// The name of the marks around instructions.
 pub const MARK: &str = "instructions";
 
-/// The most bytes of instructions in a lean prompt, as they go over the wire.
+/// The most bytes of the repository's instructions in a lean prompt for a context that nobody knows, as they go over the wire.
 const LEAN: usize = 300;
+
+/// The part of the context that the repository's may have: one of so many. The user's have half as much.
+const PART: usize = 16;
+
+/// Bytes for each token of it.
+const BYTES: usize = 3;
+
+/// Room for instructions, in bytes as they go over the wire: each side has its own.
+#[derive(Clone, Copy, Debug)]
+struct InstructionsRoom {
+    users: usize,
+    repositorys: usize,
+}
+
+impl InstructionsRoom {
+    /// The room in a context of so many tokens, if that is known.
+    fn of(lean: bool, context: Option<u32>) -> Self {
+        match context.and_then(|tokens| usize::try_from(tokens).ok()) {
+            Some(tokens) => {
+                let repositorys = tokens.saturating_mul(BYTES) / PART;
+                Self { users: repositorys / 2, repositorys }
+            }
+            None if lean => Self { users: LEAN / 2, repositorys: LEAN },
+            None => Self { users: usize::MAX, repositorys: usize::MAX },
+        }
+    }
+
+    fn side(&mut self, is_users: bool) -> &mut usize {
+        if is_users { &mut self.users } else { &mut self.repositorys }
+    }
+}
 
 const USERS: &str = "
 The user's own instructions, for all their work:
@@ -41,9 +72,10 @@ const LEAN_REPOSITORYS: &str = "
 How to work here, by the repository and not by the user:
 ";
 
-/// All of them, as they stand in the system prompt: the user's first.
-pub fn section(all: &[Instructions], lean: bool) -> String {
-    let mut room = if lean { LEAN } else { usize::MAX };
+/// All of them, as they stand in the system prompt: the user's first. They have a share of the `context`, in tokens, if that is
+/// known; what is cut says so.
+pub fn section(all: &[Instructions], lean: bool, context: Option<u32>) -> String {
+    let mut room = InstructionsRoom::of(lean, context);
     let mut out = String::new();
     for (is_users, words) in [
         (true, if lean { LEAN_USERS } else { USERS }),
@@ -54,7 +86,7 @@ pub fn section(all: &[Instructions], lean: bool) -> String {
             if !std::mem::replace(&mut said, true) {
                 out.push_str(words);
             }
-            out.push_str(&marked(&one.file, &one.text, &mut room));
+            out.push_str(&marked(&one.file, &one.text, room.side(is_users)));
         }
     }
     out
@@ -112,20 +144,20 @@ pub fn changes(
     before: impl Iterator<Item = (String, ContentHash)>,
     told: &mut BTreeMap<String, Option<ContentHash>>,
     now: &[Instructions],
-    lean: bool,
+    (lean, context): (bool, Option<u32>),
 ) -> String {
     let hash = |one: &Instructions| ContentHash::of(one.text.as_bytes());
     let mut known: BTreeMap<String, Option<ContentHash>> =
         before.map(|(file, hash)| (file, Some(hash))).collect();
     known.extend(told.clone());
     let mut out = String::new();
-    let mut room = if lean { LEAN } else { usize::MAX };
+    let mut room = InstructionsRoom::of(lean, context);
     for one in now {
         let is_known = known.remove(&one.file) == Some(Some(hash(one)));
         if !is_known {
             let whose = if one.is_users { "the user's own" } else { "the repository's" };
             out.push_str(&format!("These are {whose} instructions from now on:\n"));
-            out.push_str(&marked(&one.file, &one.text, &mut room));
+            out.push_str(&marked(&one.file, &one.text, room.side(one.is_users)));
             told.insert(one.file.clone(), Some(hash(one)));
         }
     }
@@ -151,7 +183,7 @@ mod tests {
                     if a < b { <b>é𝄞</b> }<";
         let all =
             [file("a\"><b", text), file("b/AGENTS.md", "Be kind.\n"), file("~/AGENTS.md", "Mine.")];
-        let told = section(&all, false);
+        let told = section(&all, false, None);
         assert_eq!(
             told,
             format!(
@@ -161,7 +193,26 @@ mod tests {
                  <instructions file=\"b/AGENTS.md\">\nBe kind.\n</instructions>\n"
             )
         );
-        assert_eq!(section(&[], false), "");
+        assert_eq!(section(&[], false, None), "");
+    }
+
+    #[test]
+    fn each_side_has_its_share_of_the_context_and_what_is_cut_says_so() {
+        let all = [
+            file("~/AGENTS.md", &"mine ".repeat(20_000)),
+            file("AGENTS.md", &"rule ".repeat(20_000)),
+        ];
+        let mut before = 0;
+        for tokens in [4_096, 16_384, 200_000] {
+            let told = section(&all, tokens < 16_384, Some(tokens));
+            let count = |word| told.matches(word).count();
+            let most = tokens as usize * BYTES / PART;
+            assert!(told.len() < most * 3 / 2 + 800, "{tokens}: {}", told.len());
+            assert_eq!(count("(cut here: read the file for the rest)"), 2, "{tokens}");
+            assert!(count("mine ") * 5 > most / 3 && count("rule ") * 5 > most * 2 / 3, "{tokens}");
+            assert!(told.len() > before);
+            before = told.len();
+        }
     }
 
     #[test]
@@ -170,7 +221,7 @@ mod tests {
         let mut told = BTreeMap::new();
         let hash = |one: &Instructions| (one.file.clone(), ContentHash::of(one.text.as_bytes()));
         let mut say =
-            |now: &[Instructions]| changes(before.iter().map(hash), &mut told, now, false);
+            |now: &[Instructions]| changes(before.iter().map(hash), &mut told, now, (false, None));
         assert_eq!(say(&before), "");
         let other = [before[0].clone(), file("AGENTS.md", "c")];
         let words = "These are the repository's instructions from now on:\n<instructions file=\"AGENTS.md\">\nc\n</instructions>\n";

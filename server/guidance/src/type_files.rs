@@ -138,7 +138,6 @@ fn read(
         is_reading: own.as_ref().is_some_and(|own| own.iter().all(|tool| reads(tool))),
         tools: own,
         model,
-        has_instructions: true,
     };
     Ok((read, faults))
 }

@@ -25,8 +25,6 @@ pub struct AgentType {
     pub model: Option<String>,
     /// True if it changes nothing.
     pub is_reading: bool,
-    /// True if it is told what the repository says about work in it.
-    pub has_instructions: bool,
 }
 
 /// A type that is always there; its fields are those of [`AgentType`].
@@ -35,7 +33,6 @@ struct BuiltInType {
     purpose: &'static str,
     words: &'static str,
     is_reading: bool,
-    has_instructions: bool,
 }
 
 const BUILT_IN: [BuiltInType; 3] = [
@@ -45,7 +42,6 @@ const BUILT_IN: [BuiltInType; 3] = [
         words: "Search widely, by several names and in several places, and read what you find. Change nothing. Return a \
          structured, brief summary: what you found, with paths and lines, and what you did not find.",
         is_reading: true,
-        has_instructions: false,
     },
     BuiltInType {
         name: "plan",
@@ -53,7 +49,6 @@ const BUILT_IN: [BuiltInType; 3] = [
         words: "Look at the code that the task is about, then return a numbered list of steps, each with the files that it \
          changes and how. Change nothing.",
         is_reading: true,
-        has_instructions: true,
     },
     BuiltInType {
         name: "code",
@@ -61,7 +56,6 @@ const BUILT_IN: [BuiltInType; 3] = [
         words: "Implement the task, and check what you did where you can. Others work beside you: touch only what the task \
          needs. What you change comes back to the one who asked when you are done.",
         is_reading: false,
-        has_instructions: true,
     },
 ];
 
@@ -95,7 +89,6 @@ impl AgentType {
             purpose: own.purpose.to_owned(),
             words: own.words.to_owned(),
             is_reading: own.is_reading,
-            has_instructions: own.has_instructions,
             ..AgentType::default()
         };
         BUILT_IN.map(of).into()

@@ -80,7 +80,7 @@ fn fitting(read: Vec<(String, Option<Loading>)>, each: usize, mut together: usiz
     }
     if !named.is_empty() {
         let named = named.join(", ");
-        kept.words.push_str(&format!("Skills loaded before, whose text is left out: {named}\n"));
+        kept.words.push_str(&format!("Skills loaded before, whose text is left out (load one again before you follow it): {named}\n"));
     }
     kept
 }
@@ -110,7 +110,9 @@ mod tests {
         let (d, b) = ("d".repeat(40), "b".repeat(30));
         assert_eq!(
             kept.words,
-            format!("{d}\n{b}\nSkills loaded before, whose text is left out: c, gone, a\n")
+            format!(
+                "{d}\n{b}\nSkills loaded before, whose text is left out (load one again before you follow it): c, gone, a\n"
+            )
         );
     }
 }

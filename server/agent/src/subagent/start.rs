@@ -40,7 +40,7 @@ impl Turn {
         let mut own = Conversation { shared, told_unkept, ..fresh };
         own.history.name_calls(format!("{}-", thread.id));
         own.begin_turn(self.number, prompt, SavedState::default(), TodoList::default());
-        let hooks = hooks_of_thread(&parts, kind.has_instructions).into();
+        let hooks = hooks_of_thread(&parts).into();
         Turn::new((parts, hooks), self.number, Interrupt(Some(stopped)), own)
     }
 }
@@ -54,9 +54,9 @@ fn of_thread(
     let runner = session.runner.beside().unwrap_or_else(|| session.runner.clone());
     let runner: Arc<dyn CommandRunner> = Arc::new(Foreground(runner));
     let journal = session.journal.of_thread(thread.id.clone(), thread.call.clone());
-    let (identity, follows) = (thread.identity.clone(), kind.has_instructions);
+    let identity = thread.identity.clone();
     let settings = CurrentSettings::following(session.settings.clone(), move |settings| {
-        change(settings, follows, &identity);
+        change(settings, &identity);
         if let Some(model) = &model {
             settings.model = Ok(model.clone());
         }
@@ -90,16 +90,13 @@ fn of_thread(
     (parts, fresh)
 }
 
-/// The session's settings as they are for a subagent, which follows the repository's instructions or not.
-fn change(settings: &mut Settings, follows: bool, identity: &str) {
+/// The session's settings as they are for a subagent.
+fn change(settings: &mut Settings, identity: &str) {
     settings.tools = None;
     settings.facts.identity = None;
     settings.limits.steps = settings.limits.mechanisms.subagent_steps;
     let mechanisms = &mut settings.mechanisms;
     (mechanisms.subagents, mechanisms.todos, mechanisms.check) = (false, false, false);
-    if !follows {
-        settings.facts.instructions.retain(|told| told.is_users);
-    }
     let before = settings.facts.append.take().map(|text| format!("{text}\n\n"));
     settings.facts.append = Some(format!("{}{identity}\n", before.unwrap_or_default()));
 }

@@ -390,7 +390,10 @@ async fn loaded_skills_outlive_a_compaction_or_can_be_loaded_anew() {
     let requests = bench.model.requests();
     let first = requests.last().unwrap()["messages"][0].to_string();
     assert!(first.contains("the words of pdf") && !first.contains("many words"), "{first}");
-    assert!(first.contains("whose text is left out: large"), "{first}");
+    assert!(
+        first.contains("whose text is left out (load one again before you follow it): large"),
+        "{first}"
+    );
     assert!(system(requests.last().unwrap()).contains("- late: Came later"));
     let loaded = "loaded already and unchanged";
     assert!(bench.results().last().unwrap().0.contains(loaded), "{:?}", bench.results());

@@ -24,7 +24,7 @@ impl ConfigBuilder<'_> {
         self.config
     }
 
-    /// Reads what the user's own folder and the roots tell the model, if that is on. The files are watched in either
+    /// Reads what the user's own folder, the roots and the repositories around them tell the model, if that is on. The files are watched in either
     /// case.
     fn instructions(&mut self) {
         if let Some(folder) = own_folder(self.environment) {
@@ -32,11 +32,18 @@ impl ConfigBuilder<'_> {
             self.config.watched.push(file.clone());
             self.instruction(None, file);
         }
+        let mut folders: Vec<PathBuf> = Vec::new();
         for (root, _) in self.sources.projects(self.environment) {
-            let files = instructions::files(&root);
+            let around = instructions::folders(self.environment, &root);
+            folders.extend(
+                around.into_iter().filter(|folder| !folders.contains(folder)).collect::<Vec<_>>(),
+            );
+        }
+        for folder in folders {
+            let files = instructions::files(&folder);
             self.config.watched.extend(files.clone());
             for file in files {
-                if self.instruction(Some(&root), file) {
+                if self.instruction(Some(&folder), file) {
                     break;
                 }
             }

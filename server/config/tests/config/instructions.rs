@@ -7,6 +7,18 @@ use crate::world::{PROJECT, SYSTEM, World, check};
 const APP: &str = "/code/app/AGENTS.md";
 
 #[test]
+fn a_root_below_the_top_of_its_repository_has_the_instructions_from_there_down() {
+    let world = World::new()
+        .file("/AGENTS.md", "Above the repository.")
+        .file("/code/.git", "gitdir: elsewhere")
+        .file("/code/AGENTS.md", "Of the top.")
+        .file(APP, "Of the app.");
+    let config = world.build();
+    let told: Vec<&str> = config.instructions.iter().map(|one| &*one.text).collect();
+    assert_eq!(told, ["Of the top.", "Of the app."]);
+}
+
+#[test]
 fn each_root_has_its_own_in_the_order_of_the_roots() {
     let world = World::new()
         .file("/code/lib/AGENTS.md", "Write tests.\r\n\tAll of them.")
