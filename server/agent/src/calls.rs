@@ -158,9 +158,9 @@ impl Turn {
         });
         let mut facts = Facts::default();
         let mut output = match (parsed, view) {
-            _ if self.is_interrupted() => interrupted(),
+            _ if self.is_interrupted() => not_run(),
             (Err(output), _) => output,
-            (Ok(_), None) => interrupted(),
+            (Ok(_), None) => not_run(),
             (Ok(parsed), Some(view)) => {
                 self.judge_and_execute(&call, parsed, view, &mut facts).await
             }
@@ -377,6 +377,11 @@ fn result(call: &ModelCall, mut output: ToolOutput) -> Block {
     }
     output.content.retain(|part| !part.is_blank());
     Block::results(&*call.id, output.content, output.is_error)
+}
+
+/// The result of a call that an interrupt has kept from beginning.
+fn not_run() -> ToolOutput {
+    ToolOutput::error("Not run: interrupted by the user")
 }
 
 fn interrupted() -> ToolOutput {

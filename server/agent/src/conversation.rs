@@ -124,7 +124,8 @@ impl Conversation {
         self.before = self.spent;
         self.words.push(UserWords { turn, text: prompt.clone() });
         let (history, knowledge) = (self.history.mark(), self.knowledge.lock().clone());
-        let mark = TurnMark { turn, at, prompt, history, kept, todos, knowledge };
+        let reads = self.reads.clone();
+        let mark = TurnMark { turn, at, prompt, history, kept, todos, reads, knowledge };
         Arc::make_mut(&mut self.turns).push(mark);
         self.publish();
     }
@@ -160,6 +161,7 @@ impl Conversation {
             None => self.history.truncate(&to.history),
         }
         *self.knowledge.lock() = to.knowledge.clone();
+        self.reads.clone_from(&to.reads);
         Arc::make_mut(&mut self.turns).retain(|mark| mark.turn < to.turn);
         self.words.retain(|words| words.turn < to.turn);
         self.publish();

@@ -2,7 +2,7 @@
 //!
 //! Policy itself is `ropewalk_tools::policy`'s; here is the waiting, and the audit of it all.
 
-use super::{ModelCall, interrupted};
+use super::{ModelCall, not_run};
 use crate::approvals::Approvals;
 use crate::audit::Audit;
 use crate::interrupt::Interrupted;
@@ -99,7 +99,7 @@ impl Turn {
         match self.or_interrupted(answer).await {
             Err(Interrupted) | Ok(Err(_)) => {
                 resolved(Resolution::Interrupted);
-                ("interrupted", Err(interrupted()))
+                ("interrupted", Err(not_run()))
             }
             Ok(Ok(Verdict::Refuse(words))) => {
                 resolved(Resolution::Refused);
@@ -116,7 +116,7 @@ impl Turn {
             Ok(Ok(Verdict::AfterSave)) => {
                 resolved(Resolution::WaitingForSave);
                 let saved = self.or_interrupted(self.all_saved()).await;
-                ("afterSave", saved.map_err(|Interrupted| interrupted()))
+                ("afterSave", saved.map_err(|Interrupted| not_run()))
             }
             Ok(Ok(lasting @ (Verdict::Session | Verdict::Always))) => {
                 resolved(Resolution::Allowed);
@@ -215,7 +215,7 @@ impl Turn {
         };
         // Looking paths up may take long on a slow disk, which an interrupt does not wait for.
         let judged = self.or_interrupted(spawn_blocking(judge)).await;
-        judged.map_err(|Interrupted| interrupted())?.map_err(|error| {
+        judged.map_err(|Interrupted| not_run())?.map_err(|error| {
             tracing::error!(%error, "a call could not be judged");
             ToolOutput::error("what it would do could not be found out, so it was not run")
         })

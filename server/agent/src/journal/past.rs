@@ -41,6 +41,8 @@ pub struct TurnMark {
     pub(crate) kept: SavedState,
     /// The todos before it.
     pub(crate) todos: TodoList,
+    /// The files that the model had read before it.
+    pub(crate) reads: KnownFiles,
     /// Knowledge of the model before it.
     pub(crate) knowledge: Knowledge,
 }
@@ -367,7 +369,8 @@ impl Past {
         self.words.push(UserWords { turn, text: prompt.clone() });
         let todos = self.todos.clone();
         let knowledge = self.knowledge.clone();
-        self.turns.push(TurnMark { turn, at, prompt, history, kept, todos, knowledge });
+        let reads = self.reads.clone();
+        self.turns.push(TurnMark { turn, at, prompt, history, kept, todos, reads, knowledge });
     }
 
     /// A turn and all after it were taken back.
@@ -382,6 +385,7 @@ impl Past {
             self.earlier.truncate(era);
             self.history.truncate(&mark.history);
             self.todos.clone_from(&mark.todos);
+            self.reads.clone_from(&mark.reads);
             self.knowledge = mark.knowledge.clone();
         }
         self.turns.truncate(at);

@@ -195,7 +195,8 @@ fn while_a_command_is_read_that_is_hard_to_read() {
 
 #[tokio::test]
 async fn in_an_approval_and_in_two() {
-    let mut bench = start([bash("true"), says("ok").expect_text("interrupted by the user")]);
+    let mut bench =
+        start([bash("true"), says("ok").expect_text("Error: Not run: interrupted by the user")]);
     bench.session.prompt(Prompt::new("go"));
     bench.approval().await;
     interrupted_then_goes_on(&mut bench).await;

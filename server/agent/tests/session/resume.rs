@@ -107,6 +107,18 @@ async fn the_model_is_told_which_files_it_read_are_others_now() {
 }
 
 #[tokio::test]
+async fn files_of_a_turn_that_was_taken_back_are_not_told_as_changed() {
+    let write = calls("write_file", json!({"path": "b.txt", "content": "made\n"}));
+    let mut bench = start_kept([says("Hello."), write, says("Made.")]);
+    bench.run("hello").await;
+    bench.run("make it").await;
+    bench.session.send(Op::Rewind(2));
+    bench.reviewed().await;
+    let mut bench = resume(bench.dies().await, [says("ok").expect_no_text("b.txt")]);
+    assert_eq!(bench.run("go on").await, ropewalk_protocol::StopReason::EndTurn);
+}
+
+#[tokio::test]
 async fn accepted_hunks_that_died_with_the_editor_are_pending_again() {
     let mut bench = start_kept([edit("one", "1"), edit("seven", "7"), says("ok")]);
     bench.file("a.txt", TEXT);
