@@ -348,16 +348,10 @@ impl View {
             Ok(place) => return Ok((place, &self.snapshot.roots)),
             Err(error) => error,
         };
-        match self.snapshot.outputs.as_ref().map(|outputs| (outputs.contain(path), outputs)) {
-            Some((Ok(place), outputs)) => return Ok((place, outputs)),
-            _ if !Path::new(path).is_absolute() => {}
-            _ => {
-                if let Ok(place) = self.readable.contain(path) {
-                    return Ok((place, &self.readable));
-                }
-            }
-        }
-        Err(error)
+        // A relative path is one in the open folders.
+        let is_whole = Path::new(path).is_absolute() || path.starts_with("file:");
+        let others = self.snapshot.outputs.iter().chain([&self.readable]).filter(|_| is_whole);
+        others.filter_map(|roots| Some((roots.contain(path).ok()?, roots))).next().ok_or(error)
     }
 
     /// Reads the file: the fork's text, else the buffer's, else the disk's.

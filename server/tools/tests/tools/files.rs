@@ -135,6 +135,12 @@ fn what_is_not_there_is_said() {
     std::fs::write(&outputs, "whole\n").unwrap();
     let said = bench.say("read_file", json!({"path": outputs.to_str().unwrap()}));
     assert_eq!(said, "     1\twhole", "outputs are readable");
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::symlink("/etc/hostname", bench.path("leads-out")).unwrap();
+        let said = bench.say("read_file", json!({"path": "leads-out"}));
+        assert!(said.starts_with("Error: Path escapes workspace: leads-out"), "{said}");
+    }
     let input = json!({"path": outputs.to_str().unwrap(), "content": "x"});
     assert!(bench.say("write_file", input).starts_with("Error: Path escapes workspace: "));
 }
