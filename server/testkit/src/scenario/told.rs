@@ -145,6 +145,7 @@ fn named(text: &str, names: &[(String, &str)]) -> String {
     for between in [" ", "\\n"] {
         text = text.replace(&format!("{between}{KILLED}"), "");
     }
+    text = text.replace("Error: Not run: interrupted by the user", "(interrupted by the user)");
     // The session's name for a call of a subagent ends in the server's.
     let text = without_requests(&text, "-call_");
     // The folders of layers have the numbers of their processes.
