@@ -13,6 +13,7 @@ mod session;
 #[path = "../../../../tests/support/skip.rs"]
 mod skip;
 #[path = "../../../tools/tests/tools/support.rs"]
+#[expect(dead_code, reason = "the tools' own tests use the rest of it")]
 mod support;
 
 use libtest_mimic::{Arguments, Trial};
