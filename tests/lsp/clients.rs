@@ -281,7 +281,7 @@ fn what_was_never_saved_is_read_edited_accepted_and_undone_under_its_uri() {
 }
 
 #[test]
-fn cells_of_notebooks_are_read_and_edited_under_their_uris_and_notebooks_are_refused() {
+fn cells_of_notebooks_are_read_and_edited_under_their_uris_and_a_closed_notebook_is_a_file() {
     let (name, gone) = (
         "vscode-notebook-cell:/w/a%20b.ipynb#W0sZmlsZQ%3D%3D",
         "vscode-notebook-cell:/w/a%20b.ipynb#W1sZmlsZQ%3D%3D",
@@ -304,7 +304,7 @@ fn cells_of_notebooks_are_read_and_edited_under_their_uris_and_notebooks_are_ref
                 .expect_text("(line 1)")
                 .expect_text(format!("There is no open document {gone}"))
                 .expect_text("has no file of its own, so there is no file to delete")
-                .expect_text("a b.ipynb is a notebook"),
+                .expect_text("Edited a b.ipynb"),
         ],
     );
     let editor = stage.quiet_editor(Profile::VSCODE);
@@ -320,7 +320,7 @@ fn cells_of_notebooks_are_read_and_edited_under_their_uris_and_notebooks_are_ref
     until("the review is over", || {
         editor.execute("ropewalk.status", Value::Null).unwrap()["hunks"] == 0
     });
-    assert_eq!(stage.disk("a b.ipynb"), "{\"cells\": []}\n");
+    assert_eq!(stage.disk("a b.ipynb"), "{\"cells\": [1]}\n");
     assert_eq!(std::fs::read_dir(stage.folder.path()).unwrap().count(), 2);
     stage.end(editor);
 }
