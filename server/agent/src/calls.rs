@@ -21,13 +21,14 @@ use crate::turn::{FailingCall, Turn};
 pub use call::ModelCall;
 use call::ParsedCall;
 pub(crate) use call::{commands, first_line, read_loosely};
+pub(crate) use enter::drop_changes;
 use futures::FutureExt;
 pub(crate) use printed::Printed;
 use printed::PrintedEnd;
 use repeats::CountedCall;
 pub(crate) use repeats::Repeats;
 use ropewalk_model::{Block, ToolInput};
-use ropewalk_protocol::{CommandPlace, Content, Event};
+use ropewalk_protocol::{CommandPlace, Content, Event, Mode};
 use ropewalk_text::plain::plain;
 use ropewalk_tools::blocking::spawn_blocking;
 use ropewalk_tools::bounds::{PREVIEW_CHARS, preview};
@@ -251,6 +252,7 @@ impl Turn {
             showing.push(text);
         });
         let context = self.context(call, view.clone(), reach, progress);
+        let drops = context.grant.drops;
         let ran = self.or_interrupted(tool.run_and_tell(parsed, context)).await;
         shown.flush();
         let Ok(mut output) = ran else {
@@ -258,7 +260,7 @@ impl Turn {
         };
         if effect == Effect::Execute {
             self.notice_disk(&mut output).await;
-            self.parts.drop_in_plan(&mut output);
+            drop_changes(drops, &mut output);
         }
         let proposals = output.proposals.clone();
         if !output.proposals.is_empty() {
@@ -305,7 +307,7 @@ impl Turn {
             bounds: Bounds { max_chars: self.tool_output() },
             command_time: Duration::from_secs(settings.limits.command_seconds.into()),
             outputs: parts.outputs.clone(),
-            grant: Grant { reach, hides, secrets },
+            grant: Grant { reach, hides, secrets, drops: settings.mode == Mode::Plan },
             progress,
         }
     }

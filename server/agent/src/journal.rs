@@ -97,12 +97,12 @@ impl Journal {
         self.inner.is_some()
     }
 
-    /// True if what was written is gone, or nothing is written any more.
+    /// True if what was written is gone.
     pub(crate) fn is_lost(&self) -> bool {
         let lost = self.inner(|inner| match &inner.state {
             JournalState::New(..) => false,
             JournalState::Open(file) => is_deleted(file),
-            JournalState::Failed => true,
+            JournalState::Failed => !inner.path.exists(),
         });
         lost.unwrap_or(false)
     }
@@ -119,7 +119,7 @@ impl Journal {
                 tracing::error!(%error, path = %inner.path.display(), "the journal can't be written");
                 inner.state = JournalState::Failed;
                 inner.failure = Some(format!(
-                    "The session can't be kept in {}: {error}. It goes on, but is lost when it ends.",
+                    "The session can't be kept in {}: {error}. It goes on, but what comes now is lost when it ends.",
                     inner.path.display()
                 ));
             }

@@ -143,6 +143,7 @@ impl Background {
             turn: context.turn,
             call: context.call.clone(),
             view: context.view.clone(),
+            drops: context.grant.drops,
         };
         let task = tokio::spawn(async move { end.tell(working.await) }.boxed());
         let whole = file
@@ -213,11 +214,12 @@ struct EndNotice {
     turn: u64,
     call: CallId,
     view: Arc<View>,
+    drops: bool,
 }
 
 impl EndNotice {
     fn tell(self, output: ToolOutput) {
-        let Self { all, sender, id, command, turn, call, view } = self;
+        let Self { all, sender, id, command, turn, call, view, drops } = self;
         // Without a session nobody hears of it.
         let Some(all) = all.upgrade() else { return };
         let mut all = lock(&all);
@@ -228,7 +230,7 @@ impl EndNotice {
             all.ended.pop_first();
         }
         drop(all);
-        let _ = sender.send(BackgroundEnd { id, command, turn, call, view, output });
+        let _ = sender.send(BackgroundEnd { id, command, turn, call, view, drops, output });
     }
 }
 

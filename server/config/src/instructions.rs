@@ -33,17 +33,20 @@ pub(crate) fn own_file(folder: &Path) -> PathBuf {
 }
 
 /// The folders whose instructions hold in a root, the outermost first: those from the top of the repository down to it, or the
-/// root alone where it lies in none.
+/// root alone where it lies in none. What others have put above a root says nothing.
 pub(crate) fn folders(environment: &dyn Environment, root: &Path) -> Vec<PathBuf> {
+    let is_own = |path: &Path| environment.is_of_owner(path, root);
     // A file or a folder: only where nothing is there, it is not found.
-    let is_top = |folder: &Path| match environment.read(&folder.join(".git"), 1) {
+    let has_git = |folder: &Path| match environment.read(&folder.join(".git"), 1) {
         Ok(_) => true,
         Err(error) => {
             !matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
         }
     };
-    let depth = root.ancestors().position(is_top).unwrap_or_default();
-    let mut folders: Vec<PathBuf> = root.ancestors().take(depth + 1).map(Path::to_owned).collect();
+    let is_top = |folder: &Path| has_git(folder) && is_own(&folder.join(".git"));
+    let above = root.ancestors().take_while(|folder| *folder == root || is_own(folder));
+    let depth = above.clone().position(is_top).unwrap_or_default();
+    let mut folders: Vec<PathBuf> = above.take(depth + 1).map(Path::to_owned).collect();
     folders.reverse();
     folders
 }

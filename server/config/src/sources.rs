@@ -45,6 +45,11 @@ pub trait Environment {
         self.read(&resolved, limit)
     }
 
+    /// True if something belongs to the owner of `root`, or to the administrator.
+    fn is_of_owner(&self, _: &Path, _: &Path) -> bool {
+        true
+    }
+
     /// The path with all links resolved; where there are no links, the path itself.
     ///
     /// # Errors
@@ -90,9 +95,22 @@ impl Environment for RealEnvironment {
         self.read(path, limit)
     }
 
+    fn is_of_owner(&self, path: &Path, root: &Path) -> bool {
+        owner(path).is_some_and(|own| own == 0 || Some(own) == owner(root))
+    }
+
     fn canonical(&self, path: &Path) -> io::Result<PathBuf> {
         std::fs::canonicalize(path)
     }
+}
+
+/// The number of who owns something; 0 where nobody does.
+fn owner(path: &Path) -> Option<u32> {
+    let found = std::fs::metadata(path).ok()?;
+    #[cfg(unix)]
+    return Some(std::os::unix::fs::MetadataExt::uid(&found));
+    #[cfg(not(unix))]
+    return Some(found).map(|_| 0);
 }
 
 #[cfg(unix)]

@@ -11,7 +11,8 @@
 //! at, nothing is flushed to the platter, and nothing here knows which files an editor has open.
 
 use std::fmt;
-use std::io::{BufRead as _, BufReader, Read as _};
+use std::io::{self, BufRead as _, BufReader, Read as _};
+use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use cap_fs_ext::{
@@ -66,6 +67,29 @@ pub struct FileMeta {
     pub identity: FileIdentity,
     /// How many names (hard links) it has.
     pub links: u64,
+}
+
+/// Bytes of a plain file at a path that nobody has checked, at most `most` of them. Waits for no pipe and reads no device.
+/// Blocking.
+///
+/// # Errors
+/// What the system says; [`io::ErrorKind::InvalidInput`] for what is no plain file, [`io::ErrorKind::FileTooLarge`] for one that
+/// is longer.
+pub fn read_plain(path: &Path, most: u64) -> io::Result<Vec<u8>> {
+    let mut options = std::fs::OpenOptions::new();
+    options.read(true);
+    #[cfg(unix)]
+    {
+        let no_wait = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
+        std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, no_wait);
+    }
+    let file = options.open(path)?;
+    if !file.metadata()?.is_file() {
+        return Err(io::ErrorKind::InvalidInput.into());
+    }
+    let mut bytes = Vec::new();
+    file.take(most + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > most { Err(io::ErrorKind::FileTooLarge.into()) } else { Ok(bytes) }
 }
 
 /// How long a file must have been left alone for its metadata to stand for its content: times are kept in

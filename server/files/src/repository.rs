@@ -5,6 +5,7 @@
 //! some files are of another time is damaged. Names are judged as the least
 //! strict file systems take them, because a repository may be checked out on any.
 
+use crate::disk::read_plain;
 use crate::paths::Place;
 use std::collections::HashMap;
 use std::ffi::OsStr;
@@ -64,10 +65,7 @@ pub fn git_folders(top: &Path) -> Option<(PathBuf, PathBuf)> {
 
 /// The path in a small file, behind a word.
 fn led_to(file: &Path, word: &str, from: &Path) -> Option<PathBuf> {
-    if file.metadata().ok()?.len() > 4_096 {
-        return None;
-    }
-    let text = std::fs::read_to_string(file).ok()?;
+    let text = String::from_utf8(read_plain(file, 4_096).ok()?).ok()?;
     Some(from.join(text.trim().strip_prefix(word)?.trim()))
 }
 

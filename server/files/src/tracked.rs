@@ -3,6 +3,7 @@
 //! The index is read without git, which would run programs that its configuration names and refuses repositories of
 //! other owners. Versions 2 to 4, split ones, and object names of SHA-1 and SHA-256 are known.
 
+use crate::disk::read_plain;
 use crate::repository::git_folders;
 use std::collections::HashSet;
 use std::fs;
@@ -12,6 +13,9 @@ use std::time::SystemTime;
 
 /// The longest index that is looked into, in bytes.
 pub const LONGEST_INDEX: u64 = 256 << 20;
+
+/// The longest path in an index, in bytes: Linux opens none that is longer.
+const LONGEST_PATH: usize = 4_096;
 
 /// The most repositories whose names are kept.
 const MOST_KEPT: usize = 16;
@@ -37,11 +41,11 @@ impl PartialEq for IndexEntry<'_> {
 }
 
 /// The other index that a split one goes on from.
-struct IndexBase {
+struct IndexBase<'a> {
     /// The name of the file behind `sharedindex.`.
     id: String,
-    /// Places of entries there that don't count.
-    deleted: HashSet<usize>,
+    /// A bitmap of the places of entries there that don't count, as it is written.
+    deleted: &'a [u8],
 }
 
 /// The entries of an index, but for those that it shares with others. None for what is no index.
@@ -49,12 +53,12 @@ pub fn index_entries(bytes: &[u8]) -> Option<Vec<IndexEntry<'_>>> {
     parse(bytes).map(|(entries, _)| entries)
 }
 
-fn parse(bytes: &[u8]) -> Option<(Vec<IndexEntry<'_>>, Option<IndexBase>)> {
+fn parse(bytes: &[u8]) -> Option<(Vec<IndexEntry<'_>>, Option<IndexBase<'_>>)> {
     [20, 32].into_iter().find_map(|id_len| parse_with(bytes, id_len))
 }
 
-/// Parses an index with object names of so many bytes.
-fn parse_with(bytes: &[u8], id_len: usize) -> Option<(Vec<IndexEntry<'_>>, Option<IndexBase>)> {
+/// Parses an index with object names of so many bytes. Its paths together are at most as long as an index may be.
+fn parse_with(bytes: &[u8], id_len: usize) -> Option<(Vec<IndexEntry<'_>>, Option<IndexBase<'_>>)> {
     let mut rest = bytes.strip_prefix(b"DIRC")?;
     let version = number(&mut rest)?;
     let count = number(&mut rest)?;
@@ -62,6 +66,7 @@ fn parse_with(bytes: &[u8], id_len: usize) -> Option<(Vec<IndexEntry<'_>>, Optio
         return None;
     }
     let mut entries: Vec<IndexEntry<'_>> = Vec::new();
+    let mut room = LONGEST_INDEX as usize;
     for _ in 0..count {
         let before = rest.len();
         let stat = take(&mut rest, 40)?;
@@ -80,6 +85,7 @@ fn parse_with(bytes: &[u8], id_len: usize) -> Option<(Vec<IndexEntry<'_>>, Optio
         }
         let end = rest.iter().position(|byte| *byte == 0)?;
         name.extend_from_slice(take(&mut rest, end)?);
+        room = room.checked_sub(name.len()).filter(|_| name.len() <= LONGEST_PATH)?;
         // One NUL at least, and in the older versions as many as make eights.
         let used = before - rest.len();
         take(&mut rest, if version == 4 { 1 } else { 8 - used % 8 })?;
@@ -94,9 +100,8 @@ fn parse_with(bytes: &[u8], id_len: usize) -> Option<(Vec<IndexEntry<'_>>, Optio
         let mut extension = take(&mut rest, len)?;
         if signature == b"link" {
             let id = take(&mut extension, id_len)?;
-            let deleted = places(&mut extension).unwrap_or_default();
             let id: String = id.iter().map(|byte| format!("{byte:02x}")).collect();
-            base = Some(IndexBase { id, deleted });
+            base = Some(IndexBase { id, deleted: extension });
         }
     }
     (rest.len() == id_len).then_some((entries, base))
@@ -123,9 +128,11 @@ fn offset(rest: &mut &[u8]) -> Option<usize> {
     Some(value)
 }
 
-/// The places of the ones in a bitmap, which git packs as EWAH: runs of equal words, each followed by words as they are.
-fn places(rest: &mut &[u8]) -> Option<HashSet<usize>> {
-    let bits = number(rest)? as usize;
+/// The places below `count` of the ones in a bitmap, which git packs as EWAH: runs of equal words, each followed by words as
+/// they are. O(`count` + the bitmap's length).
+fn places(mut rest: &[u8], count: usize) -> Option<HashSet<usize>> {
+    let rest = &mut rest;
+    let bits = count.min(number(rest)? as usize);
     let mut words = number(rest)?;
     let (mut ones, mut at) = (HashSet::new(), 0_usize);
     let mut word = |rest: &mut &[u8]| {
@@ -140,7 +147,8 @@ fn places(rest: &mut &[u8]) -> Option<HashSet<usize>> {
         at = end;
         for _ in 0..run >> 33 {
             let word = word(rest)?;
-            ones.extend((0..64).filter(|bit| word >> bit & 1 == 1).map(|bit| at + bit));
+            let set = (0..64).filter(|bit| word >> bit & 1 == 1).map(|bit| at + bit);
+            ones.extend(set.filter(|place| *place < bits));
             at += 64;
         }
     }
@@ -182,10 +190,7 @@ impl TrackedFiles {
     }
 
     fn read(index: &Path, folders: [&Path; 2]) -> Option<Self> {
-        let bytes = |path: &Path| {
-            let len = fs::metadata(path).ok()?.len();
-            if len <= LONGEST_INDEX { fs::read(path).ok() } else { None }
-        };
+        let bytes = |path: &Path| read_plain(path, LONGEST_INDEX).ok();
         let own = bytes(index)?;
         let (entries, base) = parse(&own)?;
         let shared = base.and_then(|base| {
@@ -200,8 +205,12 @@ impl TrackedFiles {
         };
         entries.into_iter().for_each(&mut add);
         if let Some((bytes, deleted)) = &shared {
-            let all = index_entries(bytes).unwrap_or_default().into_iter().enumerate();
-            all.filter(|(place, _)| !deleted.contains(place)).for_each(|(_, entry)| add(entry));
+            let all = index_entries(bytes).unwrap_or_default();
+            let deleted = places(deleted, all.len()).unwrap_or_default();
+            all.into_iter()
+                .enumerate()
+                .filter(|(place, _)| !deleted.contains(place))
+                .for_each(|(_, entry)| add(entry));
         }
         names.sort_unstable();
         names.dedup();

@@ -189,9 +189,11 @@ impl Editor for LspEditor {
                 Ok(answer) => made(answer),
                 Err(error) => Err(EditorError::Refused(error.message.into_owned())),
             };
-            if let (Err(late), Some(publish)) = (tell.send(answer), publish) {
-                workspace.answered(publish, late);
+            // First, since who waits for it may have given up.
+            if let Some(publish) = publish {
+                workspace.answered(publish, answer.clone());
             }
+            drop(tell.send(answer));
         };
         tokio::spawn(asked.boxed());
         Box::pin(async { answer.await.unwrap_or(Err(EditorError::NoAnswer)) })

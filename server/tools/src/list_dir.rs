@@ -110,7 +110,8 @@ fn on_disk(place: &Place) -> (BTreeMap<String, FolderEntry>, bool) {
     let walked = walker.max_depth(Some(1)).build().flatten();
     let mut kept: BTreeSet<_> = walked.map(DirEntry::into_path).collect();
     kept.remove(&place.path);
-    let tracked = tracked_besides(&place.path, |path| path.ancestors().any(|at| kept.contains(at)));
+    let tracked =
+        tracked_besides(&place.path, true, |path| path.ancestors().any(|at| kept.contains(at)));
     kept.extend(tracked.into_iter().map(DirEntry::into_path));
     let shown = all
         .flatten()

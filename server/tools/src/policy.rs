@@ -233,7 +233,6 @@ impl<'a> PolicyInput<'a> {
         let ask = |why: String, by| Some((Decision::Ask(why), by));
         if self.mode == Mode::Plan
             && self.seen.command.is_some()
-            && self.reach.mode != CommandMode::OverFork
             && !exactly(&self.granted)
             && let Some(why) = self.reach.why_ask()
         {

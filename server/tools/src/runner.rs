@@ -135,6 +135,8 @@ pub struct BackgroundEnd {
     pub call: CallId,
     /// The view that it saw.
     pub view: Arc<View>,
+    /// True if what it has changed is dropped: it began in mode plan.
+    pub drops: bool,
     /// Output and proposals.
     pub output: ToolOutput,
 }

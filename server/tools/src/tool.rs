@@ -73,6 +73,8 @@ pub struct Grant {
     pub hides: Arc<ReadFilter>,
     /// Keys that no command gets, and that are redacted from all that one prints.
     pub secrets: Secrets,
+    /// True if what it changes is dropped: it began in mode plan.
+    pub drops: bool,
 }
 
 impl Default for Grant {
@@ -82,6 +84,7 @@ impl Default for Grant {
             reach: Access::default(),
             hides: Arc::new(|_, _| false),
             secrets: Secrets::default(),
+            drops: false,
         }
     }
 }

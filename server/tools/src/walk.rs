@@ -14,6 +14,7 @@ use ropewalk_workspace::{DocId, Place, Roots, View};
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
+use ropewalk_files::repository::is_in_store;
 pub use ropewalk_files::repository::is_store_name;
 
 /// A file of the view.
@@ -57,15 +58,20 @@ pub fn walker(folder: &Path) -> WalkBuilder {
 }
 
 /// The entries below a folder that git tracks although its rules ignore them, and that `is_known` doesn't know: of the
-/// repository that the folder is in. A file that `.ignore` names is not among them. Walks the disk.
-pub fn tracked_besides(folder: &Path, is_known: impl Fn(&Path) -> bool) -> Vec<DirEntry> {
+/// repository that the folder is in. `has_ignore`: without those that `.ignore` names. Walks the disk.
+pub fn tracked_besides(
+    folder: &Path,
+    has_ignore: bool,
+    is_known: impl Fn(&Path) -> bool,
+) -> Vec<DirEntry> {
     let Some(top) = folder.ancestors().find(|folder| folder.join(".git").exists()) else {
         return Vec::new();
     };
     let tracked = TrackedFiles::of(top);
     let below = folder.strip_prefix(top).unwrap_or(Path::new(""));
-    let all = tracked.below(below).map(|path| top.join(path));
-    let mut wanted: HashSet<PathBuf> = all.filter(|path| !is_known(path)).collect();
+    let all = tracked.below(below).filter(|path| !is_in_store(path)).map(|path| top.join(path));
+    let is_there = |path: &PathBuf| !is_known(path) && path.symlink_metadata().is_ok();
+    let mut wanted: HashSet<PathBuf> = all.filter(is_there).collect();
     if wanted.is_empty() {
         return Vec::new();
     }
@@ -74,7 +80,7 @@ pub fn tracked_besides(folder: &Path, is_known: impl Fn(&Path) -> bool) -> Vec<D
         wanted.extend(above.map(Path::to_owned));
     }
     let mut walker = walker(folder);
-    walker.git_ignore(false).git_global(false).git_exclude(false);
+    walker.ignore(has_ignore).git_ignore(false).git_global(false).git_exclude(false);
     walker.filter_entry(move |entry| wanted.contains(entry.path()));
     walker.build().skip(1).flatten().collect()
 }
@@ -185,7 +191,7 @@ fn on_disk<'a>(
         add(entry, found);
     }
     if !is_outside && !stop.is_set() {
-        let besides = tracked_besides(&start.path, |path| found.contains_key(path));
+        let besides = tracked_besides(&start.path, true, |path| found.contains_key(path));
         besides.into_iter().for_each(|entry| add(entry, found));
     }
 }

@@ -248,7 +248,7 @@ impl Document {
         Some(receiver)
     }
 
-    /// The client answered our edit. `settles_refusal`: its `applied: false` means that nothing changed.
+    /// The client answered our edit.
     pub fn answered(&mut self, id: PublishId, applied: bool, trusts_versions: bool) {
         if let Some(expected) = self.expected.iter_mut().find(|expected| expected.id == id) {
             expected.answer = Some(applied);

@@ -13,7 +13,7 @@ use crate::note::Note;
 use crate::view::{BufferSnapshot, DiskFile, Snapshot, notebooks_of, read_file};
 use crate::{DocId, PublishId};
 use dashmap::{DashMap, Entry};
-use ropewalk_files::disk::{self, FileIdentity};
+use ropewalk_files::disk::{self, FileIdentity, FileMeta};
 use ropewalk_files::paths::{Place, Roots};
 use ropewalk_text::{Coordinates, Text};
 use std::collections::{HashMap, HashSet};
@@ -31,8 +31,8 @@ pub struct Workspace {
     client: RwLock<ClientTraits>,
     roots: RwLock<Roots>,
     identities: DashMap<DocId, FileIdentity>,
-    /// Files that documents showed when they were closed.
-    former_identities: DashMap<DocId, FileIdentity>,
+    /// Files that documents showed when the disk was last looked at for them, closed ones too.
+    shown_files: DashMap<DocId, FileMeta>,
     outputs: RwLock<Option<Roots>>,
     ledger: Mutex<Ledger>,
     news: Mutex<UntoldNews>,
@@ -237,9 +237,7 @@ impl Workspace {
         let document = entry.remove();
         self.put_away(&mut closed, &id, document);
         drop(closed);
-        if let Some((id, identity)) = self.identities.remove(&id) {
-            self.former_identities.insert(id, identity);
-        }
+        self.identities.remove(&id);
         self.ledger().loosen(&id);
         if id.is_untitled() {
             lock(&self.untitled_closed).insert(id.clone());
@@ -448,14 +446,18 @@ impl Workspace {
         name.map_or_else(|| self.shown(id), |name| name.shown)
     }
 
-    /// The open document that shows the file which went by this name, closed since, when it was last looked at: the user
-    /// has renamed it. `known`: that file, if it is known otherwise. A system call for each open document.
-    pub(crate) fn renamed_to(&self, id: &DocId, known: Option<FileIdentity>) -> Option<DocId> {
-        let own = known.or_else(|| self.former_identities.get(id).map(|own| *own))?;
+    /// The open document that shows the file which went by this name when it was last looked at: the user has renamed it,
+    /// and it has not been written since (its number alone may be another file's by now). `known`: that file, if it is known
+    /// otherwise. A system call for each open document.
+    pub(crate) fn renamed_to(&self, id: &DocId, known: Option<FileMeta>) -> Option<DocId> {
+        let was = known.or_else(|| self.shown_files.get(id).map(|was| *was))?;
         let open: Vec<DocId> = self.documents.iter().map(|own| own.key().clone()).collect();
         let roots = self.roots();
         let shows_it = |one: &DocId| {
-            self.place(one).and_then(|at| disk::identity(&roots, &at).ok()) == Some(own)
+            let now = self.place(one).and_then(|at| disk::stat(&roots, &at).ok());
+            now.is_some_and(|now| {
+                (now.identity, now.mtime, now.len) == (was.identity, was.mtime, was.len)
+            })
         };
         open.into_iter().find(shows_it)
     }

@@ -64,7 +64,9 @@ impl Turn {
     /// Takes the news for the model, held to their bound. `told` puts them into the history.
     pub(crate) async fn take_news(&mut self, told: impl FnOnce(&mut Self, Option<String>)) {
         let (parts, most) = (self.parts.clone(), self.words_bytes());
-        let name = format!("news-{}-{}.md", self.number, self.step);
+        let thread =
+            parts.thread.as_ref().map(|thread| format!("{}-", thread.id)).unwrap_or_default();
+        let name = format!("news-{thread}{}-{}.md", self.number, self.step);
         let file = parts.outputs.as_ref().map(|folder| (folder.clone(), folder.join(name)));
         let whole = parts.inbox.take_news(self.number, |more| {
             let mut news = parts.workspace.take_news(&parts.id);

@@ -11,15 +11,15 @@ use ropewalk_tools::ToolOutput;
 use ropewalk_workspace::{HunkId, HunkSelection, MergeReport, Place, Proposal, View};
 use std::sync::Arc;
 
-impl SessionParts {
-    /// Drops what a command proposes while the mode is plan, and says so in its result.
-    pub(crate) fn drop_in_plan(&self, output: &mut ToolOutput) {
-        if self.settings.get().mode == Mode::Plan && !output.proposals.is_empty() {
-            output.proposals.clear();
-            output.say("\n(What it wrote is dropped: the mode is plan.)");
-        }
+/// Drops what a command proposes that began in mode plan (`drops`), and says so in its result. The mode may be another by now.
+pub(crate) fn drop_changes(drops: bool, output: &mut ToolOutput) {
+    if drops && !output.proposals.is_empty() {
+        output.proposals.clear();
+        output.say("\n(What it wrote is dropped: it began in mode plan.)");
     }
+}
 
+impl SessionParts {
     /// Takes in what a call proposes, and gives the files in which some of it had lost its place.
     pub(crate) async fn take_changes(
         &self,

@@ -61,7 +61,7 @@ pub(super) async fn verify(parts: &SessionParts, turn: u64, run: u32) -> Option<
     let (hides, secrets) = (parts.settings.hides(), parts.settings.secrets());
     let context = Context {
         bounds: Bounds { max_chars: TAKEN },
-        grant: Grant { reach: Access { mode, ..Access::default() }, hides, secrets },
+        grant: Grant { reach: Access { mode, ..Access::default() }, hides, secrets, drops: false },
         progress: Progress::new(move |text| showing.push(text)),
         ..Context::new(call.clone(), turn, view)
     };

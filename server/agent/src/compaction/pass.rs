@@ -188,12 +188,13 @@ async fn with_cut(
     let mut most = most.saturating_sub(beginning.as_deref().map_or(0, sent));
     for _ in 0..CUTS {
         let cut = (!unseen.is_empty()).then(|| unseen.cut(most, whole.as_deref()));
+        let is_cut = cut.as_ref().is_some_and(|cut| *cut != unseen.whole());
         let first: Vec<Block> = beginning.iter().cloned().chain(cut).map(Block::text).collect();
         let mut history = conversation.history.clone();
         history.compact(first.clone(), &CompactedTail::default());
         let tokens = load.with(conversation, history.bytes());
         if tokens.saturating_sub(room.prelude) <= room.conversation {
-            if !unseen.is_empty() {
+            if is_cut {
                 parts.events.warn(cut_in_words(whole.as_deref()));
             }
             return Ok(Compacted { first, tail: CompactedTail::default(), tokens });

@@ -1,7 +1,7 @@
 //! Ends of commands in the background.
 
 use super::parts::SessionParts;
-use crate::calls::first_line;
+use crate::calls::{drop_changes, first_line};
 use crate::changes::CallOrigin;
 use crate::inbox::{self, InboxItem};
 use crate::interrupt::Interrupt;
@@ -13,14 +13,14 @@ use ropewalk_tools::runner::BackgroundEnd;
 /// Merges a background command's changes like any call's, and tells the model with its next
 /// message. Both belong to the turn that has started it, and go with that alone.
 pub(super) async fn take_in(parts: &SessionParts, finished: BackgroundEnd) {
-    let BackgroundEnd { id, command, turn, call, view, mut output } = finished;
+    let BackgroundEnd { id, command, turn, call, view, drops, mut output } = finished;
     let turns = parts.snapshot.borrow().turns.clone();
     if turns.iter().all(|mark| mark.turn != turn) {
         // It ended just when its turn was taken back.
         return;
     }
     parts.changes.note_background(call.0.clone(), turn);
-    parts.drop_in_plan(&mut output);
+    drop_changes(drops, &mut output);
     if !output.proposals.is_empty() {
         let origin = CallOrigin { turn, call: call.0.clone(), command: Some(first_line(&command)) };
         parts.take_changes(origin, &view, &mut output, &Interrupt(None)).await;

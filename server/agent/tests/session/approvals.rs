@@ -228,7 +228,7 @@ async fn a_wait_for_a_save_can_be_interrupted() {
 
 #[tokio::test]
 async fn plan_mode_chosen_while_it_waits_drops_what_it_writes() {
-    let replies = [bash("touch made"), says("ok").expect_text("the mode is plan")];
+    let replies = [bash("touch made"), says("ok").expect_text("began in mode plan")];
     let mut bench = start_on_a_copy(replies, |settings| settings.rules.allow.clear());
     bench.session.prompt(Prompt::new("go"));
     let id = bench.approval().await;

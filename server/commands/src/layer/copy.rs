@@ -115,7 +115,7 @@ fn listed(root: &Path) -> io::Result<CopiedFiles> {
     // A file that only searches leave out is a file for commands.
     let walked: Vec<_> = walker(root).ignore(false).build().flatten().collect();
     let known: HashSet<&Path> = walked.iter().map(|entry| entry.path()).collect();
-    let besides = tracked_besides(root, |path| known.contains(path));
+    let besides = tracked_besides(root, false, |path| known.contains(path));
     for entry in walked.iter().chain(&besides) {
         let Ok(path) = entry.path().strip_prefix(root) else { continue };
         let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { continue };

@@ -87,3 +87,45 @@ fn a_linked_work_tree_has_an_index_of_its_own() {
     assert_eq!(names(dir.path(), ""), ["a"]);
     assert_eq!(names(&linked, ""), ["a", "only"]);
 }
+
+/// An index of this version with these entries and extensions.
+fn index(version: u32, count: u32, rest: &[u8]) -> Vec<u8> {
+    [b"DIRC", &version.to_be_bytes()[..], &count.to_be_bytes(), rest, &[0; 20]].concat()
+}
+
+#[test]
+fn a_hostile_index_takes_no_more_than_its_length() {
+    // A bitmap of 4 billion ones in 32 bytes, over a shared index that has three entries.
+    let run = (1_u64 << 27) - 1;
+    let bitmap = [&u32::MAX.to_be_bytes()[..], &1_u32.to_be_bytes(), &run.to_be_bytes(), &[0; 4]];
+    let link = [&[7; 20][..], &bitmap.concat()].concat();
+    let len = u32::try_from(link.len()).unwrap().to_be_bytes();
+    let split = index(2, 0, &[b"link", &len[..], &link].concat());
+    let dir = repository(&[]);
+    git(dir.path(), &["add", "a", "src"]);
+    let own = dir.path().join(".git");
+    fs::rename(own.join("index"), own.join(format!("sharedindex.{}", "07".repeat(20)))).unwrap();
+    fs::write(own.join("index"), &split).unwrap();
+    assert!(names(dir.path(), "").is_empty(), "all entries of the other are taken out");
+    // Each name goes on where the one before it ends.
+    let entry = |cut: u8, name: &[u8]| [&[0; 62][..], &[cut], name, &[0]].concat();
+    let long = [entry(0, &[b'a'; 5_000]), entry(0, b"b")].concat();
+    assert!(index_entries(&index(4, 2, &long)).is_none());
+    let short = [entry(0, &[b'a'; 4_000]), entry(0, b"b")].concat();
+    assert_eq!(index_entries(&index(4, 2, &short)).unwrap().len(), 2);
+}
+
+#[cfg(unix)]
+#[test]
+fn only_a_plain_file_is_read() {
+    let dir = tempfile::tempdir().unwrap();
+    let pipe = dir.path().join("pipe");
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    for path in [pipe.as_path(), Path::new("/dev/zero"), dir.path()] {
+        assert!(ropewalk_files::disk::read_plain(path, 10).is_err(), "{}", path.display());
+    }
+    let file = dir.path().join("file");
+    fs::write(&file, "0123456789").unwrap();
+    assert_eq!(ropewalk_files::disk::read_plain(&file, 10).unwrap(), b"0123456789");
+    assert!(ropewalk_files::disk::read_plain(&file, 9).is_err());
+}

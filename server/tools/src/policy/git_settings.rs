@@ -1,5 +1,6 @@
 //! Folders in which git looks for hooks, by the settings of the user and of the repository, read without git.
 
+use ropewalk_files::disk::read_plain;
 use ropewalk_files::repository::git_folders;
 use std::path::{Path, PathBuf};
 
@@ -28,11 +29,11 @@ pub(super) fn hook_folders(root: &Path) -> impl Iterator<Item = PathBuf> {
     let mut read = 0;
     while let Some(file) = files.get(read).filter(|_| read < MOST_FILES).cloned() {
         read += 1;
-        let is_short = std::fs::metadata(&file).is_ok_and(|found| found.len() <= LONGEST);
-        let Some(text) = std::fs::read_to_string(&file).ok().filter(|_| is_short) else { continue };
+        let Ok(bytes) = read_plain(&file, LONGEST) else { continue };
+        let text = String::from_utf8_lossy(&bytes);
         for (section, name, value) in settings(&text) {
             match (section.as_str(), name.as_str()) {
-                ("core", "hookspath") => found.push(at(top, &value)),
+                ("core", "hookspath") if !value.is_empty() => found.push(at(top, &value)),
                 ("include" | "includeif", "path") => {
                     files.push(at(file.parent().unwrap_or(top), &value));
                 }

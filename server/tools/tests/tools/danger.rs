@@ -82,6 +82,20 @@ fn decided(registry: &Registry, command: &str, rules: &Rules) -> &'static str {
 }
 
 #[test]
+fn a_command_that_wants_the_network_is_asked_about_in_plan_mode_whatever_allows_it() {
+    let registry = Registry::standard(Arc::new(NoCommands), Arc::new(NoEditor));
+    let call: Call = registry.parse("bash", json!({"command": "gh pr merge"})).unwrap().1;
+    let rules = Rules { allow: vec!["bash(*) with network".parse().unwrap()], ..Rules::default() };
+    for (mode, network, expected) in
+        [(Mode::Plan, false, "allow"), (Mode::Plan, true, "ask"), (Mode::Review, true, "allow")]
+    {
+        let reach = Access { mode: CommandMode::OverFork, network, ..Access::default() };
+        let decided = decide(&call, &[], &reach, mode, &rules, &[]);
+        assert_eq!(decided.decision.word(), expected, "{mode:?} {network}");
+    }
+}
+
+#[test]
 fn ordinary_commands_are_not_asked_about() {
     let registry = Registry::standard(Arc::new(NoCommands), Arc::new(NoEditor));
     let every = Rules { allow: vec!["bash(*)".parse().unwrap()], ..Rules::default() };

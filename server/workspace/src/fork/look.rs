@@ -179,7 +179,7 @@ impl Workspace {
             let is_known = question.known.as_ref().is_some_and(|known| Arc::ptr_eq(known, &look));
             let has_read = look.meta.is_some() && look.found.is_some() && !is_known;
             let identity = look.meta.map(|meta| meta.identity);
-            let known = || question.known.as_ref()?.meta.map(|meta| meta.identity);
+            let known = || question.known.as_ref()?.meta;
             let in_use = question.follows.then(|| match look.found {
                 Some(DiskFile::Missing) => self.renamed_to(&question.id, known()),
                 _ => self.in_use(&question.id, identity),

@@ -135,6 +135,7 @@ impl Workspace {
         });
         let Some(look) = look else { return DiskLook::NoFile };
         self.identities.insert(id.clone(), meta.identity);
+        self.shown_files.insert(id.clone(), meta);
         if look == DiskLook::Conflict {
             self.tell(None, Note::DiskConflict { file: self.shown(id) });
         }

@@ -99,3 +99,28 @@ fn a_change_follows_its_file_or_is_told() {
         }
     }
 }
+
+#[test]
+fn a_file_that_has_the_number_of_one_that_is_gone_is_another() {
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path().canonicalize().unwrap();
+    let uri = |name: &str| DocId::from_path(&root.join(name)).to_uri();
+    std::fs::write(root.join("a.txt"), TEXT).unwrap();
+    let workspace = Arc::new(Workspace::new(Roots::new(vec![("w".to_owned(), root.clone())])));
+    workspace.open(&uri("a.txt"), "text", 1, TEXT);
+    workspace.look_at_disks();
+    let mut fork = Fork::new("s".into());
+    let view = fork.view(workspace.snapshot());
+    let place = view.contain("a.txt").unwrap();
+    let change = ProposedChange::Write(Text::from(TEXT.replace("two", "TWO").as_str()));
+    fork.merge(&workspace, &view, 1, &Maker::Call("c".into()), vec![Proposal { place, change }]);
+    workspace.close(&uri("a.txt"));
+    // The same inode with another content, as a file system gives it to the next new file.
+    std::fs::rename(root.join("a.txt"), root.join("b.txt")).unwrap();
+    let other = TEXT.replace("six", "something else");
+    std::fs::write(root.join("b.txt"), &other).unwrap();
+    workspace.open(&uri("b.txt"), "text", 1, &other);
+    fork.sync_now(&workspace);
+    assert!(fork.hunks().is_empty());
+    assert_eq!(workspace.take_displaced("s").len(), 1);
+}
