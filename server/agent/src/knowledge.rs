@@ -1,7 +1,7 @@
 //! Knowledge of the model: skills and instructions that it was told beside its system prompt.
 //!
 //! Turn marks keep a copy, so that a rewind knows what the model no longer has. A journal keeps all of it but the
-//! nested instructions: a session that goes on tells the model those once more.
+//! nested instructions; a resumed session tells the model the nested instructions again.
 
 use crate::journal::told::ToldSinceOpening;
 use ropewalk_guidance::loading::LoadedSkill;
@@ -17,7 +17,7 @@ pub(crate) struct Knowledge {
     pub(crate) skills: Vec<LoadedSkill>,
     /// Instruction files below a root, with the text that was told.
     pub(crate) nested: BTreeMap<PathBuf, ContentHash>,
-    /// Changes since the opening that turns have told.
+    /// Changes since the session's opening, of which the model was told.
     pub(crate) since: ToldSinceOpening,
 }
 

@@ -1,8 +1,8 @@
 //! Opening of a session: its system prompt and its tools, as they were first sent.
 //!
-//! A session keeps its opening while settings and files are edited, and in the next process. A server accepts a
-//! model's thoughts only in a request that begins as the one did which they answered, and prompt caches compare bytes. The next prompt tells the
-//! model which instructions, skills, subagent types and tools of the opening have changed. Another model, other folders and
+//! A session keeps its opening while settings and files are edited, and in the next process, for two reasons. A server
+//! accepts a model's thoughts only in a request with the same opening as the request that produced them. A prompt cache
+//! compares requests byte by byte. The next prompt tells the model which instructions, skills, subagent types and tools of the opening have changed. Another model, other folders and
 //! a compaction make a new opening, and the history drops its thoughts.
 
 use crate::journal::opening::{OpeningText, SessionOpening};

@@ -1,8 +1,9 @@
 //! The files of the view under a folder: the disk's without ignored ones, over them open buffers and the fork.
 //!
-//! No link is followed and nothing is opened here. `.gitignore`, `.ignore` and git's own exclude files count,
-//! with or without a repository, but for files that git tracks all the same; `.git` and its like are never entered. What the fork made is there even if ignored. Folders
-//! outside the roots that may be read, such as a loaded skill's, are looked into only where `path` leads there.
+//! No link is followed, and no file is read here but rules and git's index. `.gitignore`, `.ignore` and git's own exclude
+//! files count, with or without a repository, but for files that git tracks all the same; `.git` and its like are never
+//! entered. The fork's own files are there even if ignored. Folders outside the roots that may be read, such as a loaded
+//! skill's, are looked into only where `path` leads there.
 
 use crate::blocking::StopSignal;
 use crate::files::{missing, no_disguise, refused};

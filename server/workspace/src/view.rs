@@ -254,7 +254,7 @@ impl View {
         former.filter_map(|id| self.roots().place(id.path()?)).collect()
     }
 
-    /// True if the place is a git repository's own, which no tool changes.
+    /// True if the place is in a store of version control, which no tool changes.
     pub fn is_of_store(&self, place: &Place) -> bool {
         let mut known = Repositories::default();
         let there = self.entries.values().filter(|frozen| frozen.content.is_some());

@@ -50,7 +50,8 @@ impl Turn {
         self.conversation.context.step_bytes(&**model)
     }
 
-    /// The most bytes of what is told beside results and the user's words: its part of what the context has for a step.
+    /// Most bytes of news in one message, and of notes behind the results of a step: one of [`BEHIND_PART`]
+    /// parts of a step's bytes, and never more than [`MOST_BEHIND`].
     fn words_bytes(&self) -> usize {
         let part = self.step_bytes().map_or(MOST_BEHIND, |bytes| bytes / BEHIND_PART);
         part.min(MOST_BEHIND)
@@ -61,7 +62,8 @@ impl Turn {
         self.behind_results(done, self.words_bytes()).await
     }
 
-    /// Takes the news for the model, held to their bound. `told` puts them into the history.
+    /// Takes the news for the model and cuts them to [`Turn::words_bytes`]. `told` puts them into the history; a file keeps the
+    /// whole of what was cut.
     pub(crate) async fn take_news(&mut self, told: impl FnOnce(&mut Self, Option<String>)) {
         let (parts, most) = (self.parts.clone(), self.words_bytes());
         let thread =
@@ -117,7 +119,7 @@ impl Turn {
         output: &mut ToolOutput,
         (length, most): (impl Fn(&str) -> usize, usize),
     ) {
-        /// So often it is tried: a length goes by what stands in the part.
+        /// Most tries: how long a text of so many characters is depends on its characters.
         const TRIES: u32 = 4;
         if length(output.words()) <= most {
             return;

@@ -1,7 +1,7 @@
 //! Calls that are made again and again, though each gives what it gave before: the model is told, then the turn ends.
 //!
-//! A result that is new to the turn begins the count anew: after an edit, the same test may say the same. So does a
-//! compaction: what the model reads again it no longer has. To wait for a command in the background is no repeat.
+//! A result that is new to the turn resets the count: after an edit, the same test may give the same result. A compaction
+//! resets it too: the model reads again what the compaction took away. A wait for a command in the background is no repeat.
 
 use ropewalk_tools::ToolOutput;
 use std::collections::{HashMap, HashSet};

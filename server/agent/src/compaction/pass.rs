@@ -28,7 +28,7 @@ const MOST_STEPS: u64 = 20_000;
 /// The part of the context that the user's words may have: one of so many.
 const WORDS_PART: u64 = 10;
 
-/// So often is the unseen part cut anew, to half as much each time, where it turns out too long.
+/// Most tries of cutting the unseen part; each try after the first allows half as many bytes.
 const CUTS: u32 = 4;
 
 /// Occasion of a compaction.
@@ -171,8 +171,10 @@ fn fitting(
     Err(beginning.text(Squeeze::Trimmed))
 }
 
-/// The new history in which the part that the model has not seen is cut so that it fits. The user is told. The error ends
-/// the turn: there is no room for anything.
+/// Makes a history of the summary (`beginning`) and the unseen part, cut until both fit, and tells the user where it was cut.
+///
+/// # Errors
+/// An outcome that ends the turn, where not even the shortest cut fits.
 async fn with_cut(
     parts: &SessionParts,
     conversation: &Conversation,

@@ -6,12 +6,12 @@ use crate::calls::bounded::{cut_to, level, sent};
 use ropewalk_model::{Block, Message, Role};
 use std::path::Path;
 
-/// See the module.
+/// Messages of a conversation from the model's last calls on, as two texts.
 #[derive(Debug, Default)]
 pub(super) struct Unseen {
     /// The model's last calls and their results.
     steps: String,
-    /// The words behind them: the user's, and what stands around those.
+    /// The user's words after those results, with the news and notes in the same messages.
     words: String,
 }
 

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Texts by their names, as hashes; None for one that is gone.
 pub(crate) type ToldTexts = BTreeMap<String, Option<ContentHash>>;
 
-/// Changes of instructions, skills, subagent types and tools that turns have told the model since the opening was made.
+/// Changes of instructions, skills, subagent types and tools since the session's opening, of which the model was told.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToldSinceOpening {
     /// Instructions, by file.
